@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+// Tests import the compiled package (`#src/…` resolves to dist/), so what is tested is what ships:
+// worker threads, migrations and assets are found by the same paths as at a user's.
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts', 'test/**/*.test.tsx'],
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    maxWorkers: 2,
+  },
+});
