@@ -1,0 +1,55 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
+import { overHttp } from '../../api/client.js';
+import { PACKAGE_ROOT } from '../../paths.js';
+import { checkFixture } from '../../replay/fixture.js';
+import { playLive } from '../../replay/live.js';
+import { readInvocation } from '../options.js';
+import { runEmulator } from './dev.js';
+import { copyNew } from './init.js';
+import { replayAll } from './replay.js';
+
+const BURST = 'github-webhooks.jsonl';
+
+/** How much faster than it was recorded the burst is played to a watcher. */
+const SPEED = 10;
+
+/**
+ * `jobq-dev demo`: the example handlers and a burst of real webhook payloads in a scratch folder.
+ * Watched live on a terminal; replayed to its end, with a report, elsewhere.
+ */
+export async function demo(command: Command): Promise<number> {
+  const scratch = await mkdtemp(path.join(tmpdir(), 'jobq-demo-'));
+  const live = process.stdout.isTTY === true && !process.env.CI;
+  const invocation = readInvocation(command, {
+    dataDir: path.join(scratch, '.jobq'),
+    handlers: path.join(scratch, 'handlers'),
+    // Nobody wants to watch a minute go by: ticks and retries come in seconds.
+    ...(live ? { cron: '*/5 * * * * *', retry: 'seconds' } : {}),
+  });
+  const { output } = invocation;
+  const fixtures = fileURLToPath(new URL('fixtures/', PACKAGE_ROOT));
+  await copyNew(path.join(fixtures, 'handlers'), path.join(scratch, 'handlers'));
+  await copyNew(path.join(fixtures, BURST), path.join(scratch, BURST));
+  const fixture = path.join(scratch, BURST);
+  const size = await checkFixture(fixture);
+  output.note(`${size.jobs} jobs from real GitHub webhooks, with their handlers, in ${scratch}`);
+
+  if (!live) {
+    const flags = { outputDir: path.join(scratch, 'output') };
+    const status = await replayAll([fixture], [size], { ...invocation, flags });
+    output.note(`what the handlers wrote: ${flags.outputDir}`);
+    return status;
+  }
+  const controller = new AbortController();
+  return runEmulator(invocation, async ({ url, world }) => {
+    const { events } = world;
+    void playLive({ fixture, send: overHttp(url), speed: SPEED, signal: controller.signal })
+      .then(() => output.note('the burst is all in; Ctrl-C ends the demo'))
+      .catch((error: Error) => events.emit('warning', { message: error.message }));
+    process.once('SIGINT', () => controller.abort());
+  });
+}

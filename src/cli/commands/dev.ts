@@ -1,0 +1,71 @@
+import type { Command } from 'commander';
+import { type Emulator, startEmulator } from '../../dev.js';
+import { formatDuration } from '../../job/duration.js';
+import { whenFree } from '../connect.js';
+import { printEvents } from '../lines.js';
+import { type Invocation, readInvocation } from '../options.js';
+import { INTERRUPTED, onInterrupt } from '../signals.js';
+
+/** `jobq-dev`: the emulator, until it is interrupted. */
+export async function dev(command: Command): Promise<number> {
+  return runEmulator(readInvocation(command));
+}
+
+/** Starts the emulator, prints what happens, and stops it when it is interrupted. */
+export async function runEmulator(
+  { config, output }: Invocation,
+  whenReady: (emulator: Emulator) => Promise<void> = async () => {},
+): Promise<number> {
+  let stopNow: (() => void) | undefined;
+  let emulator: Emulator | undefined;
+  const interrupt = onInterrupt(
+    () => {
+      const running = emulator?.world.currentDrainer()?.held.length ?? 0;
+      if (running > 0) {
+        const jobs = `${running} running ${running === 1 ? 'job' : 'jobs'}`;
+        output.note(
+          `stopping: ${jobs} may finish within ${formatDuration(config.graceMs)}; Ctrl-C again ends them now`,
+        );
+      }
+    },
+    () => stopNow?.(),
+  );
+  try {
+    emulator = await whenFree(config, () =>
+      startEmulator(config, { command: 'jobq-dev', mayMovePort: output.onTerminal }),
+    );
+    const { world, url } = emulator;
+    const stopPrinting = printEvents(world.events, output);
+    sayReady({ config, output, flags: {} }, emulator);
+    await whenReady(emulator);
+    if (!interrupt.signal.aborted) {
+      await new Promise((resolve) =>
+        interrupt.signal.addEventListener('abort', resolve, { once: true }),
+      );
+    }
+    stopNow = () => void emulator?.stop({ graceMs: 0 });
+    await emulator.stop({ graceMs: config.graceMs });
+    stopPrinting();
+    output.note(`stopped ${url}`);
+    return INTERRUPTED;
+  } finally {
+    interrupt.release();
+  }
+}
+
+/** The stable line that says the tool is ready, and where (docs/cli.md). */
+function sayReady({ config, output }: Invocation, { world, url }: Emulator): void {
+  const info = world.service.info();
+  if (config.port !== 0 && !url.endsWith(`:${config.port}`)) {
+    output.note(`port ${config.port} is taken; using ${url}`);
+  }
+  output.line(`jobq-dev ready at ${url}`);
+  output.document({ event: 'ready', url, ...info });
+  if (output.quiet) return;
+  output.line(`  database  ${info.database.driver}, ${info.database.location}`);
+  output.line(`  handlers  ${info.handlers}`);
+  output.line(`  sandbox   ${info.sandbox.description}`);
+  output.line(
+    `  cron      ${info.cron.expression} (${info.cron.timezone}), next at ${info.cron.next_tick}`,
+  );
+}

@@ -1,0 +1,38 @@
+import type { Command } from 'commander';
+import { ask } from '../../api/client.js';
+import type { DrainCounts } from '../../events.js';
+import { connect } from '../connect.js';
+import { printEvents } from '../lines.js';
+import { readInvocation } from '../options.js';
+import { INTERRUPTED, onInterrupt } from '../signals.js';
+
+/** `jobq-dev drain`: one tick against the database, then exit; what a cron job runs in production. */
+export async function drain(command: Command): Promise<number> {
+  const { config, output } = readInvocation(command);
+  const connection = await connect(config, 'jobq-dev drain');
+  const { world } = connection;
+  const stop = (graceMs: number) => void world?.currentDrainer()?.stop({ graceMs });
+  const interrupt = onInterrupt(
+    () => stop(config.graceMs),
+    () => stop(0),
+  );
+  // The counts are the one document of --json; the lines are for people.
+  const stopPrinting = world && !output.json ? printEvents(world.events, output) : undefined;
+  try {
+    const text = await ask(connection.send, 'POST', '/drain');
+    await world?.db.maintain();
+    output.document(text);
+    const counts = JSON.parse(text) as DrainCounts;
+    output.line(
+      `drained: ${Object.entries(counts)
+        .map(([what, count]) => `${count} ${what}`)
+        .join(', ')}`,
+    );
+    if (interrupt.interrupted) return INTERRUPTED;
+    return counts.dead > 0 ? 1 : 0;
+  } finally {
+    stopPrinting?.();
+    await connection.close();
+    interrupt.release();
+  }
+}

@@ -1,0 +1,83 @@
+import { cp, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
+import { CONFIG_FILE } from '../../config.js';
+import { PACKAGE_ROOT } from '../../paths.js';
+import { Output, type OutputFlags } from '../output.js';
+
+const FIXTURES = fileURLToPath(new URL('fixtures/', PACKAGE_ROOT));
+
+/** What the examples' configuration starts from: the defaults, spelled out. */
+const CONFIG = {
+  handlers: 'handlers',
+  cron: '* * * * *',
+  concurrency: 4,
+  timeout: '600s',
+  retry: 'minutes',
+};
+
+/** `jobq-dev init [dir]`: example handlers, a burst and a config; nothing is overwritten. */
+export async function init(dir: string | undefined, command: Command): Promise<number> {
+  const output = new Output(command.optsWithGlobals<OutputFlags>());
+  const target = path.resolve(dir ?? '.');
+  const created: string[] = [];
+  const kept: string[] = [];
+  const note = (file: string, isNew: boolean) =>
+    (isNew ? created : kept).push(path.relative(target, file));
+
+  await copyNew(path.join(FIXTURES, 'examples/handlers'), path.join(target, 'handlers'), note);
+  await copyNew(
+    path.join(FIXTURES, 'first-jobs.jsonl'),
+    path.join(target, 'fixtures/first-jobs.jsonl'),
+    note,
+  );
+  const config = path.join(target, CONFIG_FILE);
+  const isNew = await writeFile(config, `${JSON.stringify(CONFIG, null, 2)}\n`, {
+    flag: 'wx',
+  }).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EEXIST') return false;
+      throw error;
+    },
+  );
+  note(config, isNew);
+
+  output.document({ dir: target, created, kept });
+  for (const file of created) output.line(`created ${file}`);
+  for (const file of kept) output.line(`kept    ${file} (it was there)`);
+  const inside = dir === undefined ? '' : `cd ${dir} && `;
+  output.line();
+  output.line('Next:');
+  output.line(
+    `  ${inside}npx jobq-dev replay fixtures/first-jobs.jsonl   a burst, on a virtual clock`,
+  );
+  output.line(
+    `  ${inside}npx jobq-dev                                    the emulator, in real time`,
+  );
+  return 0;
+}
+
+/** Copies a file or a tree, passing over what is there already. */
+export async function copyNew(
+  from: string,
+  to: string,
+  note: (file: string, isNew: boolean) => void = () => {},
+): Promise<void> {
+  if ((await stat(from)).isDirectory()) {
+    await mkdir(to, { recursive: true });
+    for (const name of (await readdir(from)).sort()) {
+      await copyNew(path.join(from, name), path.join(to, name), note);
+    }
+    return;
+  }
+  await mkdir(path.dirname(to), { recursive: true });
+  try {
+    await cp(from, to, { errorOnExist: true, force: false });
+    note(to, true);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_FS_CP_EEXIST') throw error;
+    note(to, false);
+  }
+}

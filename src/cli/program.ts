@@ -1,0 +1,201 @@
+/** The commands and their flags (DESIGN: "The command line"). */
+import { Command, Option } from 'commander';
+import { JobqError } from '../errors.js';
+import { STATUSES } from '../job/job.js';
+import { didYouMean } from '../suggest.js';
+import { VERSION } from '../version.js';
+import { withOptions } from './options.js';
+
+/** Runs a command and answers with its exit status. */
+type Run = (command: Command) => Promise<number>;
+
+/**
+ * Builds the program. Each command's code is loaded when it runs, so that `--help` and small
+ * commands do not pay for the others.
+ * @param finish is given the exit status.
+ */
+export function createProgram(finish: (status: number) => void): Command {
+  const program = new Command('jobq-dev')
+    .description('A local-first emulator for job queues that live in Postgres.')
+    .version(VERSION, '-V, --version')
+    .helpOption('-h, --help')
+    .enablePositionalOptions()
+    .exitOverride()
+    .allowExcessArguments(true)
+    .addHelpText('after', AFTER_HELP);
+
+  const running =
+    (run: Run) =>
+    async (...given: unknown[]) =>
+      finish(await run(given.at(-1) as Command));
+
+  withOptions(program, 'database', 'drain', 'life', 'port').action(
+    running(async (command) => {
+      refuseUnknown(command);
+      return (await import('./commands/dev.js')).dev(command);
+    }),
+  );
+
+  const add = (
+    parent: Command,
+    usage: string,
+    description: string,
+    groups: Parameters<typeof withOptions>[1][],
+  ) => withOptions(parent.command(usage).description(description), ...groups).exitOverride();
+
+  add(program, 'demo', 'the example handlers and a burst of real webhooks, in a scratch folder', [
+    'drain',
+    'life',
+    'port',
+  ]).action(running(async (command) => (await import('./commands/demo.js')).demo(command)));
+
+  add(
+    program,
+    'init [dir]',
+    'example handlers, a burst and a config; nothing is overwritten',
+    [],
+  ).action(
+    running(async (command) => (await import('./commands/init.js')).init(command.args[0], command)),
+  );
+
+  add(program, 'enqueue <kind> [payload]', 'insert a job; the payload is JSON, "-" reads stdin', [
+    'database',
+    'drain',
+  ])
+    .option('--file <file>', 'read the payload from a file')
+    .option('--run-after <when>', 'not before: "5m" from now, or an ISO 8601 time')
+    .option('--max-attempts <n>', 'attempts before it is dead (default: 3)')
+    .option('--count <n>', 'insert it so many times')
+    .action(
+      running(async (command) =>
+        (await import('./commands/enqueue.js')).enqueue(command.args[0]!, command.args[1], command),
+      ),
+    );
+
+  add(program, 'replay <fixture...>', 'run a burst on a fresh database and a virtual clock', [
+    'database',
+    'drain',
+  ])
+    .option('--live', 'send it to the running emulator instead, in real time')
+    .option('--speed <factor>', 'with --live: how much faster than recorded (default: 1)')
+    .addOption(
+      new Option(
+        '--timing <how>',
+        'whether the time that attempts take counts (default: standing)',
+      ).choices(['standing', 'measured']),
+    )
+    .option('--start <time>', 'when the burst starts (default: 2026-01-01T00:00:00Z)')
+    .option('--output-dir <dir>', 'keep what handlers write here')
+    .action(
+      running(async (command) =>
+        (await import('./commands/replay.js')).replay(command.args, command),
+      ),
+    );
+
+  add(program, 'drain', 'one tick against the database, then exit; what production’s cron runs', [
+    'database',
+    'drain',
+    'life',
+  ]).action(running(async (command) => (await import('./commands/drain.js')).drain(command)));
+
+  addJobs(program, add, running);
+
+  add(program, 'stats', 'counts, and the age of the oldest waiting job', ['database']).action(
+    running(async (command) => (await import('./commands/stats.js')).stats(command)),
+  );
+
+  add(program, 'migrate', 'apply the migrations to a database', ['database'])
+    .option('--print', 'only show them')
+    .action(running(async (command) => (await import('./commands/migrate.js')).migrate(command)));
+
+  add(program, 'doctor', 'what works on this machine, and what to do about what does not', [
+    'database',
+    'drain',
+  ]).action(running(async (command) => (await import('./commands/doctor.js')).doctor(command)));
+
+  add(program, 'reset', 'empty the local database, after asking', ['database'])
+    .option('--yes', 'do not ask')
+    .action(running(async (command) => (await import('./commands/reset.js')).reset(command)));
+
+  return program;
+}
+
+type Add = (
+  parent: Command,
+  usage: string,
+  description: string,
+  groups: ('database' | 'drain')[],
+) => Command;
+
+function addJobs(
+  program: Command,
+  add: Add,
+  running: (run: Run) => (...given: unknown[]) => Promise<void>,
+): void {
+  const jobs = program
+    .command('jobs')
+    .description('look at jobs and act on them')
+    .exitOverride()
+    .action((_options, command: Command) => {
+      refuseUnknown(command);
+      command.help({ error: true });
+    })
+    .allowExcessArguments(true);
+  const load = () => import('./commands/jobs.js');
+
+  add(jobs, 'list', 'jobs, newest first', ['database'])
+    .addOption(new Option('--status <status>', 'only these').choices(STATUSES))
+    .option('--kind <kind>', 'only these')
+    .option('--before <id>', 'the page of jobs below this id')
+    .option('--limit <n>', 'at most so many (default: 100)')
+    .action(running(async (command) => (await load()).list(command)));
+  add(jobs, 'show <id>', 'a job with every attempt', ['database']).action(
+    running(async (command) => (await load()).show(command.args[0]!, command)),
+  );
+  add(jobs, 'logs <id>', 'what its attempts wrote', ['database'])
+    .option('--attempt <n>', 'only this attempt')
+    .action(running(async (command) => (await load()).logs(command.args[0]!, command)));
+  add(jobs, 'explain <id>', 'why it is not running, in words', ['database', 'drain']).action(
+    running(async (command) => (await load()).explain(command.args[0]!, command)),
+  );
+  add(jobs, 'retry [id]', 'make a dead job pending again', ['database'])
+    .option('--all', 'every dead job')
+    .option('--kind <kind>', 'with --all: only of this kind')
+    .action(running(async (command) => (await load()).retry(command.args[0], command)));
+  add(jobs, 'cancel <id>', 'make a pending or running job dead', ['database']).action(
+    running(async (command) => (await load()).cancel(command.args[0]!, command)),
+  );
+  add(jobs, 'edit <id>', 'change a pending job, or run an edited copy of one that is over', [
+    'database',
+  ])
+    .option('--payload <json>', 'the new payload')
+    .option('--run-after <when>', '"5m" from now, or an ISO 8601 time')
+    .option('--max-attempts <n>', 'the new limit')
+    .action(running(async (command) => (await load()).edit(command.args[0]!, command)));
+}
+
+/** A word that names no command lands here as an argument. */
+function refuseUnknown(command: Command): void {
+  const [word] = command.args;
+  if (word === undefined) return;
+  const known = command.commands.map((sub) => sub.name());
+  const path = command.parent === null ? 'jobq-dev' : `jobq-dev ${command.name()}`;
+  throw new JobqError(
+    'usage',
+    `unknown command ${JSON.stringify(word)}${didYouMean(word, known)}`,
+    `${path} --help lists the commands.`,
+  );
+}
+
+const AFTER_HELP = `
+Without a command: the emulator, until Ctrl-C.
+
+Every command takes --json, --quiet and --verbose, and has a --help of its own.
+Exit status: 0 fine; 1 a job died or a test failed; 2 wrong usage or configuration;
+3 the environment (port taken, directory locked, database unreachable, sandbox missing);
+130 interrupted.
+
+First steps:
+  jobq-dev init                     example handlers, a burst and a config
+  jobq-dev replay fixtures/first-jobs.jsonl
+  jobq-dev enqueue hello '{"name":"world"}'`;

@@ -1,0 +1,29 @@
+import { JobqError } from '../errors.js';
+import { parseDuration } from '../job/duration.js';
+
+/**
+ * A moment as people give it: `5m` from now, or an ISO 8601 time.
+ * @throws JobqError `usage`
+ */
+export function parseWhen(text: string, flag: string, now = new Date()): Date {
+  const ms = parseDuration(text);
+  if (ms !== undefined) return new Date(now.getTime() + ms);
+  const at = /^\d{4}-\d\d-\d\d/.test(text) ? new Date(text) : new Date(Number.NaN);
+  if (!Number.isNaN(at.getTime())) return at;
+  throw new JobqError(
+    'usage',
+    `${flag} is ${JSON.stringify(text)}, which is neither a duration nor a time`,
+    'Say how long from now ("90s", "5m", "2h"), or when ("2026-03-01T09:00:00Z").',
+  );
+}
+
+/** @throws JobqError `usage` */
+export function parseCount(text: string, flag: string, least = 1, most = 100_000): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= least && value <= most) return value;
+  throw new JobqError(
+    'usage',
+    `${flag} is ${JSON.stringify(text)}: it must be a whole number from ${least} to ${most}`,
+    `For example ${flag} ${Math.max(least, 3)}.`,
+  );
+}

@@ -1,0 +1,302 @@
+/**
+ * The configuration: `jobq.config.json` < environment `JOBQ_*` < flags, validated once, here.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { z } from 'zod';
+import { JobqError } from './errors.js';
+import { parseDuration } from './job/duration.js';
+import { RETRY_POLICIES, type RetryPolicyName } from './job/retry.js';
+import { checkJson, JsonFault } from './json.js';
+import { createSchedule } from './schedule.js';
+import { didYouMean } from './suggest.js';
+
+const duration = z.union([z.string(), z.number()]).transform((value, context) => {
+  const ms = parseDuration(String(value));
+  if (ms !== undefined && ms > 0) return ms;
+  context.addIssue({
+    code: 'custom',
+    message: `${JSON.stringify(value)} is no duration such as "500ms", "90s", "5m" or "1h30m"`,
+  });
+  return z.NEVER;
+});
+
+const BYTES: Record<string, number> = { k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
+
+const size = z.union([z.string(), z.number()]).transform((value, context) => {
+  const [, amount, unit] = /^(\d+)\s*([kmg]?)(?:i?b)?$/i.exec(String(value).trim()) ?? [];
+  if (amount !== undefined) return Number(amount) * (BYTES[unit!.toLowerCase()] ?? 1);
+  context.addIssue({
+    code: 'custom',
+    message: `${JSON.stringify(value)} is no size such as "512MiB" or "1g"`,
+  });
+  return z.NEVER;
+});
+
+const count = (most: number) =>
+  z.coerce.number().pipe(z.int('must be a whole number').min(1, 'must be 1 or more').max(most));
+const port = z.coerce
+  .number()
+  .pipe(z.int().min(0).max(65_535, 'must be a port number, 0 to 65535'));
+const flag = z.union([
+  z.boolean(),
+  z.enum(['true', 'false', '1', '0', '']).transform((text) => text === 'true' || text === '1'),
+]);
+const program = z.union([z.string().transform((text) => [text]), z.array(z.string()).min(1)]);
+
+export const SANDBOXES = ['auto', 'process', 'qemu', 'pandastack'] as const;
+export type SandboxName = (typeof SANDBOXES)[number];
+
+/** Every setting, under the name it has in `jobq.config.json`; lower-case units are noted. */
+const SETTINGS = z.strictObject({
+  dataDir: z.string().min(1).optional(),
+  memory: flag.optional(),
+  databaseUrl: z.string().min(1).optional(),
+  handlers: z.string().min(1).optional(),
+  sandbox: z.enum(SANDBOXES).optional(),
+  namespaces: z.enum(['auto', 'off', 'require']).optional(),
+  strict: flag.optional(),
+  cron: z.string().min(1).optional(),
+  timezone: z.string().min(1).optional(),
+  batch: count(10_000).optional(),
+  concurrency: count(1_000).optional(),
+  timeout: duration.optional(),
+  sandboxTtl: duration.optional(),
+  memoryLimit: size.optional(),
+  outputLimit: size.optional(),
+  lease: duration.optional(),
+  grace: duration.optional(),
+  retry: z.enum(Object.keys(RETRY_POLICIES) as [RetryPolicyName]).optional(),
+  seed: z.string().optional(),
+  port: port.optional(),
+  env: z.union([z.array(z.string()), z.record(z.string(), z.string())]).optional(),
+  interpreters: z
+    .record(z.string().regex(/^\.\w+$/, 'is no extension such as ".py"'), program)
+    .optional(),
+});
+
+export type Settings = z.output<typeof SETTINGS>;
+
+export interface Config {
+  /** Where the configuration file was read, if one was. */
+  file: string | undefined;
+  /** Absolute. */
+  dataDir: string;
+  memory: boolean;
+  databaseUrl: string | undefined;
+  /** Absolute. */
+  handlers: string;
+  /** Whether `handlers` was asked for by name, or is the default. */
+  handlersGiven: boolean;
+  sandbox: SandboxName;
+  namespaces: 'auto' | 'off' | 'require';
+  strict: boolean;
+  cron: string;
+  timezone: string;
+  batch: number;
+  concurrency: number;
+  timeoutMs: number;
+  sandboxTtlMs: number;
+  memoryBytes: number;
+  outputLimitBytes: number;
+  leaseMs: number;
+  graceMs: number;
+  retry: RetryPolicyName;
+  seed: string | undefined;
+  port: number;
+  /** Whether `port` was asked for; only the default may move to a free one. */
+  portGiven: boolean;
+  env: Record<string, string>;
+  interpreters: Record<string, string[]>;
+}
+
+export const DEFAULT_PORT = 5627;
+export const CONFIG_FILE = 'jobq.config.json';
+
+/** Names of the handler contract, and of other uses, that are no settings. */
+const NOT_SETTINGS = /^JOBQ_(JOB_ID|KIND|ATTEMPT|MAX_ATTEMPTS|OUTPUT_DIR)$/;
+
+export interface ConfigSources {
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  /** Flags by setting name; undefined ones are passed over. */
+  flags: Partial<Record<keyof Settings, unknown>>;
+  /** `--config`. */
+  file?: string | undefined;
+}
+
+/**
+ * Reads and validates everything.
+ * @returns the configuration, and warnings for a person.
+ * @throws JobqError `config`, naming the source, the key and the rule.
+ */
+export function loadConfig(sources: ConfigSources): { config: Config; warnings: string[] } {
+  const { cwd, env, flags } = sources;
+  const file = findFile(sources);
+  const { fromEnv, warnings } = readEnvironment(env);
+  const merged: Settings = {
+    ...(file === undefined ? {} : validate(readFile(file), (key) => `"${key}" in ${file}`)),
+    ...validate(fromEnv, (key) => envName(key)),
+    ...validate(defined(flags), flagName),
+  };
+  const base = file === undefined ? cwd : path.dirname(file);
+  // A path in the file is relative to the file, one on the command line to where one stands.
+  const located = (key: 'dataDir' | 'handlers', fallback: string) =>
+    path.resolve(flags[key] === undefined ? base : cwd, merged[key] ?? fallback);
+  if (merged.memory === true && merged.databaseUrl !== undefined) {
+    throw new JobqError(
+      'config',
+      'memory and databaseUrl exclude each other',
+      'Leave out --memory to use the database server, or --database-url to keep nothing.',
+    );
+  }
+  const config: Config = {
+    file,
+    dataDir: located('dataDir', '.jobq'),
+    memory: merged.memory ?? false,
+    databaseUrl: merged.databaseUrl,
+    handlers: located('handlers', 'handlers'),
+    handlersGiven: merged.handlers !== undefined,
+    sandbox: merged.sandbox ?? 'auto',
+    namespaces: merged.namespaces ?? 'off',
+    strict: merged.strict ?? false,
+    cron: merged.cron ?? '* * * * *',
+    timezone: merged.timezone ?? 'UTC',
+    batch: merged.batch ?? 20,
+    concurrency: merged.concurrency ?? 4,
+    timeoutMs: merged.timeout ?? 600_000,
+    sandboxTtlMs: merged.sandboxTtl ?? 900_000,
+    memoryBytes: merged.memoryLimit ?? 512 * 1024 ** 2,
+    outputLimitBytes: merged.outputLimit ?? 1024 ** 2,
+    leaseMs: merged.lease ?? 1_800_000,
+    graceMs: merged.grace ?? 10_000,
+    retry: merged.retry ?? 'minutes',
+    seed: merged.seed,
+    port: merged.port ?? DEFAULT_PORT,
+    portGiven: merged.port !== undefined,
+    env: chosenEnvironment(merged.env ?? {}, env),
+    interpreters: merged.interpreters ?? {},
+  };
+  createSchedule(config.cron, config.timezone);
+  return { config, warnings };
+}
+
+/** The JSON schema of `jobq.config.json`, for editors. */
+export function configSchema(): object {
+  const schema = z.toJSONSchema(SETTINGS, { io: 'input', unrepresentable: 'any' });
+  return {
+    ...schema,
+    title: CONFIG_FILE,
+    properties: { $schema: { type: 'string' }, ...schema.properties },
+  };
+}
+
+function findFile({ cwd, file }: ConfigSources): string | undefined {
+  if (file === undefined) {
+    const standard = path.join(cwd, CONFIG_FILE);
+    return existsSync(standard) ? standard : undefined;
+  }
+  const given = path.resolve(cwd, file);
+  if (existsSync(given)) return given;
+  throw new JobqError('config', `there is no configuration file ${given}`, 'Check --config.');
+}
+
+function readFile(file: string): Record<string, unknown> {
+  const text = readFileSync(file, 'utf8');
+  try {
+    checkJson(text);
+  } catch (error) {
+    if (!(error instanceof JsonFault)) throw error;
+    throw new JobqError(
+      'config',
+      `${file}:${error.line}:${error.column}: ${error.reason}`,
+      'The configuration is one JSON object; comments and trailing commas are not JSON.',
+    );
+  }
+  const value: unknown = JSON.parse(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new JobqError('config', `${file} is not a JSON object`, 'Start with {}.');
+  }
+  const { $schema: _schema, ...settings } = value as Record<string, unknown>;
+  return settings;
+}
+
+function readEnvironment(env: NodeJS.ProcessEnv) {
+  const fromEnv: Record<string, unknown> = {};
+  const warnings: string[] = [];
+  const names = new Map(
+    Object.keys(SETTINGS.shape)
+      .filter((key) => key !== 'env' && key !== 'interpreters')
+      .map((key) => [envName(key), key]),
+  );
+  for (const [name, value] of Object.entries(env)) {
+    if (!name.startsWith('JOBQ_') || value === undefined || NOT_SETTINGS.test(name)) continue;
+    const key = names.get(name);
+    if (key === undefined) {
+      const near = didYouMean(name, [...names.keys()]);
+      warnings.push(`the environment variable ${name} is no setting of jobq-dev${near}`);
+    } else if (value !== '') {
+      fromEnv[key] = value;
+    }
+  }
+  return { fromEnv, warnings };
+}
+
+function validate(values: Record<string, unknown>, name: (key: string) => string): Settings {
+  const parsed = SETTINGS.safeParse(values);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0]!;
+  if (issue.code === 'unrecognized_keys') {
+    const key = issue.keys[0]!;
+    const known = Object.keys(SETTINGS.shape);
+    throw new JobqError(
+      'config',
+      `unknown setting ${name(key)}${didYouMean(key, known)}`,
+      `Known settings: ${known.join(', ')}.`,
+    );
+  }
+  const key = String(issue.path[0]);
+  const given = (values as Record<string, unknown>)[key];
+  const options = 'values' in issue ? `one of ${(issue.values as string[]).join(', ')}` : undefined;
+  throw new JobqError(
+    'config',
+    `${name(key)} is ${JSON.stringify(given)}: ${options === undefined ? rule(issue) : `it must be ${options}`}${
+      typeof given === 'string' && 'values' in issue
+        ? didYouMean(given, issue.values as string[])
+        : ''
+    }`,
+    'docs/configuration.md lists every setting with its values.',
+  );
+}
+
+function rule(issue: z.core.$ZodIssue): string {
+  const message = issue.message.replace(/^Invalid input: /, '');
+  return issue.path.length > 1 ? `${issue.path.slice(1).join('.')}: ${message}` : message;
+}
+
+/** `env` is a list of names to pass on, or an object of values. */
+function chosenEnvironment(
+  wanted: string[] | Record<string, string>,
+  env: NodeJS.ProcessEnv,
+): Record<string, string> {
+  if (!Array.isArray(wanted)) return wanted;
+  return Object.fromEntries(
+    wanted.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
+  );
+}
+
+function defined(flags: ConfigSources['flags']): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
+}
+
+function envName(key: string): string {
+  return `JOBQ_${kebab(key).replaceAll('-', '_').toUpperCase()}`;
+}
+
+function flagName(key: string): string {
+  return `--${kebab(key)}`;
+}
+
+function kebab(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}

@@ -1,0 +1,63 @@
+import { existsSync } from 'node:fs';
+import { JobqError } from '../errors.js';
+import { checkCluster, type DataDir, damaged, prepareDataDir, unusable } from './data-dir.js';
+import { acquireLock, type Lock } from './lock.js';
+import { openPglite, type PgliteDatabase } from './pglite.js';
+import type { Database } from './port.js';
+import { extractTemplate, TEMPLATE_TAR, templateInfo } from './template.js';
+
+export interface OpenOptions {
+  /** A Postgres server. Wins over the other two. */
+  databaseUrl?: string;
+  /** Keep nothing. */
+  memory?: boolean;
+  /** The `.jobq` directory; created when it is not there. */
+  dataDir?: string;
+  /** What is running, for the owner's entry in the lock. */
+  command: string;
+}
+
+/**
+ * Opens the database that the options name. It may lack migrations: call `migrate` next.
+ *
+ * The lock is there for a data directory only; release it after `db.close()`.
+ *
+ * @throws JobqError `directory-locked`, `directory-unusable`, `database-unreachable` or
+ *   `database-refused`; nothing stays open or locked then.
+ */
+export async function openDatabase(options: OpenOptions): Promise<{ db: Database; lock?: Lock }> {
+  if (options.databaseUrl !== undefined) {
+    // Loaded when asked for: a local start does not need `pg`.
+    const { openPostgres } = await import('./postgres.js');
+    return { db: await openPostgres({ databaseUrl: options.databaseUrl }) };
+  }
+  if (options.memory) {
+    return { db: await openPglite({ dataDir: 'memory', templatePath: TEMPLATE_TAR }) };
+  }
+  const dir = prepareDataDir(options.dataDir ?? '.jobq');
+  const lock = await acquireLock(dir.root, { command: options.command });
+  try {
+    return { db: await openCluster(dir), lock };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function openCluster(dir: DataDir): Promise<PgliteDatabase> {
+  if (existsSync(dir.pgdata)) {
+    checkCluster(dir, templateInfo().major);
+  } else {
+    try {
+      extractTemplate(dir.pgdata);
+    } catch (error) {
+      throw unusable(dir.pgdata, error);
+    }
+  }
+  try {
+    return await openPglite({ dataDir: dir.pgdata });
+  } catch (error) {
+    if (!(error instanceof JobqError)) throw error;
+    throw damaged(dir.root, error.message, error);
+  }
+}

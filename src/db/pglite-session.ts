@@ -1,0 +1,90 @@
+import { Worker } from 'node:worker_threads';
+import { JobqError } from '../errors.js';
+import type { FromWorker, ToWorker, WorkerOptions } from './pglite-worker.js';
+
+interface Waiter {
+  resolve(bytes: Uint8Array): void;
+  reject(error: Error): void;
+}
+
+/**
+ * One life of the PGlite worker: opened once, answers messages in order, ends once. When the worker
+ * dies, everything under way is rejected and `dead` is set.
+ */
+export class PgliteSession {
+  readonly #worker: Worker;
+  readonly #waiting: Waiter[] = [];
+  readonly #location: string;
+  /** Why this session cannot be used any more. */
+  dead: JobqError | undefined;
+  readonly ready: Promise<void>;
+  readonly #exited: Promise<void>;
+
+  constructor(options: WorkerOptions, location: string) {
+    this.#location = location;
+    this.#worker = new Worker(new URL('./pglite-worker.js', import.meta.url), {
+      workerData: options,
+      // The parent's flags (loaders, inspectors) are of no use here and cost start-up time.
+      execArgv: [],
+      // The engine reads no environment of ours.
+      env: {},
+    });
+    this.ready = new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve: () => resolve(), reject });
+    });
+    // Whoever opens awaits `ready`; a death before that is not an unhandled rejection.
+    this.ready.catch(() => {});
+    this.#exited = new Promise((resolve) => this.#worker.once('exit', () => resolve()));
+    this.#worker.on('message', (message: FromWorker) => this.#receive(message));
+    this.#worker.on('error', (error) => this.#die(String(error), []));
+    this.#worker.on('exit', (code) => this.#die(`the worker ended with exit status ${code}`, []));
+  }
+
+  /** Sends one protocol message. @returns the whole answer. */
+  send(bytes: Uint8Array<ArrayBuffer>, inTransaction: boolean): Promise<Uint8Array> {
+    if (this.dead) return Promise.reject(this.dead);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject });
+      const message: ToWorker = { kind: 'message', bytes, inTransaction };
+      this.#worker.postMessage(message, [bytes.buffer]);
+    });
+  }
+
+  /** Lets everything sent so far finish, then shuts the engine down. */
+  async close(): Promise<void> {
+    if (!this.dead) this.#worker.postMessage({ kind: 'close' } satisfies ToWorker);
+    await this.#exited;
+  }
+
+  /** Ends the worker at once, as a crash would. */
+  async kill(reason: string): Promise<void> {
+    this.#die(reason, []);
+    await this.#exited;
+  }
+
+  #receive(message: FromWorker): void {
+    switch (message.kind) {
+      case 'ready':
+        this.#waiting.shift()?.resolve(new Uint8Array());
+        break;
+      case 'response':
+        this.#waiting.shift()?.resolve(message.bytes);
+        break;
+      case 'died':
+        this.#die(message.reason, message.log);
+        break;
+    }
+  }
+
+  #die(reason: string, log: string[]): void {
+    if (this.dead) return;
+    const words = log.findLast((line) => /PANIC|FATAL/.test(line)) ?? log.at(-1);
+    this.dead = new JobqError(
+      'database-unreachable',
+      `the database at ${this.#location} stopped: ${reason}${words ? ` (${words.trim()})` : ''}`,
+      'What was acknowledged is kept; the next statement opens it again.',
+    );
+    void this.#worker.terminate();
+    for (const waiter of this.#waiting.splice(0)) waiter.reject(this.dead);
+  }
+}

@@ -1,0 +1,164 @@
+import { JobqError } from '../errors.js';
+import { worthVacuuming } from './maintain.js';
+import { PgliteSession } from './pglite-session.js';
+import type { WorkerOptions } from './pglite-worker.js';
+import type { Database, Param, Queryable, Row } from './port.js';
+import { extendedQuery, type Result, readResponse, simpleQuery, statusOf } from './protocol.js';
+import { rolledBack } from './rolled-back.js';
+import { Turns } from './turns.js';
+
+export interface PgliteOptions {
+  /** A directory that holds a cluster (see template.ts), or `memory`. */
+  dataDir: string;
+  /** For `memory`: the tar file to start from. */
+  templatePath?: string;
+}
+
+/**
+ * Opens PGlite in a worker thread, as a Database. The directory must hold a cluster and belong to
+ * this process (see open.ts, which sees to both).
+ *
+ * Nothing that was acknowledged is lost when the process or the worker dies: each commit is in a
+ * file by then. A power cut can lose what the operating system had not yet written: PGlite has no
+ * fsync.
+ *
+ * @throws JobqError `database-unreachable` when the engine cannot open it.
+ */
+export async function openPglite(options: PgliteOptions): Promise<PgliteDatabase> {
+  const database = new PgliteDatabase(options);
+  await database.ready();
+  return database;
+}
+
+export class PgliteDatabase implements Database {
+  readonly driver = 'pglite';
+  readonly location: string;
+  readonly #options: WorkerOptions;
+  readonly #turns = new Turns();
+  #session: PgliteSession;
+  #closing: Promise<void> | undefined;
+
+  constructor({ dataDir, templatePath }: PgliteOptions) {
+    this.location = dataDir;
+    this.#options = dataDir === 'memory' ? { ...(templatePath && { templatePath }) } : { dataDir };
+    this.#session = new PgliteSession(this.#options, dataDir);
+  }
+
+  /** Resolves when the engine is open. Statements may be sent before. */
+  ready(): Promise<void> {
+    return this.#session.ready;
+  }
+
+  async query<R extends Row = Row>(sql: string, params: readonly Param[] = []) {
+    this.#refuseWhenClosed();
+    const bytes = extendedQuery(sql, params);
+    const result = await this.#turns.shared(() => run<R>(this.#living(), bytes, false));
+    return { rows: result.rows, rowCount: result.rowCount };
+  }
+
+  async exec(sql: string): Promise<void> {
+    this.#refuseWhenClosed();
+    const bytes = simpleQuery(sql);
+    await this.#turns.shared(() => run(this.#living(), bytes, false));
+  }
+
+  async transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
+    this.#refuseWhenClosed();
+    // One life of the worker for the whole transaction: if it dies, the rest must fail, not run on
+    // a new session outside of any transaction.
+    return this.#turns.exclusive(() => transact(this.#living(), work));
+  }
+
+  /**
+   * Runs `work` alone on the session, with raw protocol messages: what another protocol server
+   * needs to pass a client's messages through (all but its startup and Terminate messages).
+   * Whatever transaction is open at the end is rolled back.
+   */
+  async exclusive<T>(work: (send: SendRaw) => Promise<T>): Promise<T> {
+    this.#refuseWhenClosed();
+    return this.#turns.exclusive(async () => {
+      const session = this.#living();
+      let open = false;
+      try {
+        return await work(async (bytes) => {
+          // A copy: what is sent is transferred, and the caller's may be a part of a larger buffer.
+          const answer = await session.send(new Uint8Array(bytes), true);
+          open = statusOf(answer) !== 'I';
+          return answer;
+        });
+      } finally {
+        if (open && !session.dead) await run(session, ROLLBACK(), true);
+      }
+    });
+  }
+
+  async maintain(): Promise<void> {
+    for (const table of await worthVacuuming(this)) await this.exec(`vacuum (analyze) ${table}`);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#turns.idle().then(() => this.#session.close());
+    return this.#closing;
+  }
+
+  /** The session to use: a new one when the last one died. */
+  #living(): PgliteSession {
+    // What was in memory died with it; an empty database in its place would be a lie.
+    if (this.#session.dead && this.location !== 'memory') {
+      this.#session = new PgliteSession(this.#options, this.location);
+    }
+    return this.#session;
+  }
+
+  #refuseWhenClosed(): void {
+    if (!this.#closing) return;
+    throw new JobqError('database-unreachable', `the database at ${this.location} is closed`);
+  }
+}
+
+/** Sends whole protocol messages. @returns everything the engine answers to them. */
+export type SendRaw = (bytes: Uint8Array) => Promise<Uint8Array>;
+
+const ROLLBACK = () => simpleQuery('rollback');
+
+async function run<R extends Row>(
+  session: PgliteSession,
+  bytes: Uint8Array<ArrayBuffer>,
+  inTransaction: boolean,
+): Promise<Result<R>> {
+  return readResponse<R>(await session.send(bytes, inTransaction));
+}
+
+async function transact<T>(
+  session: PgliteSession,
+  work: (tx: Queryable) => Promise<T>,
+): Promise<T> {
+  let over = false;
+  const send = <R extends Row>(bytes: Uint8Array<ArrayBuffer>) => {
+    if (over) throw new Error('the transaction is over');
+    return run<R>(session, bytes, true);
+  };
+  const tx: Queryable = {
+    query: async <R extends Row>(sql: string, params: readonly Param[] = []) => {
+      const { rows, rowCount } = await send<R>(extendedQuery(sql, params));
+      return { rows, rowCount };
+    },
+    exec: async (sql) => {
+      await send(simpleQuery(sql));
+    },
+  };
+  await send(simpleQuery('begin'));
+  try {
+    const value = await work(tx);
+    const committed = send(simpleQuery('commit'));
+    over = true;
+    if ((await committed).command === 'ROLLBACK') throw rolledBack();
+    return value;
+  } catch (error) {
+    over = true;
+    // The first error is the one to report. This one can fail only with the whole session, and
+    // does nothing after a commit.
+    await run(session, ROLLBACK(), true).catch(() => {});
+    throw error;
+  }
+}

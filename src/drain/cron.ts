@@ -1,0 +1,49 @@
+import type { Clock } from '../clock.js';
+import type { TickCause } from '../events.js';
+import type { Schedule } from '../schedule.js';
+
+/** Later than this after its slot a tick counts as missed and caught up. */
+const LATE_MS = 5_000;
+
+/**
+ * Fires a tick at each slot of the schedule. Slots that were missed (a laptop's sleep, a
+ * fast-forward, a blocked process) are caught up by one tick, however many they were.
+ */
+export class Cron {
+  #cancel: (() => void) | undefined;
+  #next: Date | undefined;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly schedule: Schedule,
+    private readonly onTick: (cause: TickCause) => void,
+  ) {}
+
+  /** The slot that fires next; undefined when stopped, or when the schedule has none left. */
+  get next(): Date | undefined {
+    return this.#next;
+  }
+
+  start(): void {
+    this.#plan(this.clock.now());
+  }
+
+  stop(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#next = undefined;
+  }
+
+  #plan(after: Date): void {
+    const slot = this.schedule.next(after);
+    this.#next = slot;
+    if (slot === undefined) return;
+    this.#cancel = this.clock.at(slot, () => {
+      const now = this.clock.now();
+      const late = now.getTime() - slot.getTime() > LATE_MS;
+      // Planned from the later of the two: a clock that was set back does not fire a slot twice.
+      this.#plan(now > slot ? now : slot);
+      this.onTick(late ? 'catch-up' : 'schedule');
+    });
+  }
+}

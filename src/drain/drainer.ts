@@ -1,0 +1,310 @@
+/**
+ * The drainer: reap, then claim, run and settle until nothing is due. One tick is what a cron job
+ * runs in production.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '../clock.js';
+import type { Database } from '../db/port.js';
+import { JobqError } from '../errors.js';
+import type { DrainCounts, Events, TickCause } from '../events.js';
+import { jitter, type RetryPolicy } from '../job/retry.js';
+import { type Claim, claim } from '../queue/claim.js';
+import { heartbeat } from '../queue/heartbeat.js';
+import { reap } from '../queue/reap.js';
+import { release } from '../queue/release.js';
+import { type Settled, settle, type Verdict } from '../queue/settle.js';
+import type { SandboxProvider } from '../sandbox/port.js';
+import {
+  type AttemptResult,
+  type AttemptSettings,
+  type RunningAttempt,
+  startAttempt,
+} from './attempt.js';
+
+export interface DrainerOptions {
+  db: Database;
+  clock: Clock;
+  events: Events;
+  /** Asked before each claim, so that a swap affects the next attempt, never a running one. */
+  provider: () => SandboxProvider;
+  attempt: AttemptSettings;
+  retryPolicy: RetryPolicy;
+  /** Makes the jitter repeatable. */
+  seed?: string | undefined;
+  leaseMs: number;
+  /** Rows claimed by one statement, at most. */
+  batch: number;
+  /** Attempts that run at a time. */
+  concurrency: number;
+  /** How long a result is kept for a database that is away; never longer than the lease. */
+  patienceMs: number;
+  /** Called before each claim: replay puts in what has arrived. */
+  beforeClaim?: () => Promise<void>;
+}
+
+/** A claim of this drainer whose attempt runs. */
+export interface Held {
+  claim: Claim;
+  attempt: RunningAttempt;
+  provider: SandboxProvider;
+  startedAt: Date;
+  /** Set when shutdown ends it: its claim is given back. */
+  releasing: boolean;
+}
+
+interface Drain {
+  counts: DrainCounts;
+  over: Promise<void>;
+}
+
+export class Drainer {
+  readonly #options: DrainerOptions;
+  readonly #held = new Map<string, Held>();
+  #drain: Drain | undefined;
+  #stopping = false;
+  /** Something may have become due since the last claim found nothing. */
+  #lookAgain = false;
+  #wake: () => void = () => {};
+  #failure: unknown;
+  #cancelBeat: (() => void) | undefined;
+
+  constructor(options: DrainerOptions) {
+    this.#options = options;
+  }
+
+  /** The attempts that run now. */
+  get held(): readonly Held[] {
+    return [...this.#held.values()];
+  }
+
+  /**
+   * Reaps, then drains until nothing is due. A tick that comes while a drain is under way reaps,
+   * makes that drain look again, and shares its end.
+   * @returns what the whole drain came to.
+   * @throws JobqError `database-unreachable` after the attempts under way have ended.
+   */
+  async tick(cause: TickCause): Promise<DrainCounts> {
+    const { db, clock, events, leaseMs } = this.#options;
+    const at = clock.now();
+    events.emit('tick', { at, cause });
+    // After a sleep or a fast-forward our own leases look old though their attempts run.
+    await this.#beat();
+    const reaped = await reap(db, { now: clock.now(), leaseMs });
+    for (const { job, why } of reaped) events.emit('reaped', { at, job, why });
+
+    const drain = this.#stopping ? this.#drain : (this.#drain ?? this.#startDrain());
+    if (drain === undefined) return { ...NONE, reaped: reaped.length };
+    drain.counts.reaped += reaped.length;
+    drain.counts.dead += reaped.filter(({ job }) => job.status === 'dead').length;
+    this.#lookAgain = true;
+    this.#wake();
+    await drain.over;
+    return drain.counts;
+  }
+
+  /**
+   * Stops claiming, lets attempts end for `graceMs`, then kills the rest and gives their claims
+   * back. May be called again with less grace.
+   */
+  async stop({ graceMs }: { graceMs: number }): Promise<void> {
+    this.#stopping = true;
+    this.#wake();
+    const ended = this.#drain?.over.catch(() => {});
+    const abort = new AbortController();
+    await Promise.race([
+      ended,
+      delay(graceMs, undefined, { signal: abort.signal }).catch(() => {}),
+    ]);
+    abort.abort();
+    for (const held of this.#held.values()) {
+      held.releasing = true;
+      void held.attempt.kill();
+    }
+    await ended;
+    this.#cancelBeat?.();
+  }
+
+  /** Kills the attempt of a claim that was taken away (cancelled). */
+  async kill(claimId: string): Promise<void> {
+    await this.#held.get(claimId)?.attempt.kill();
+  }
+
+  #startDrain(): Drain {
+    const counts = { ...NONE };
+    const over = this.#drainAll(counts).finally(() => {
+      this.#drain = undefined;
+    });
+    over.catch(() => {});
+    this.#drain = { counts, over };
+    return this.#drain;
+  }
+
+  async #drainAll(counts: DrainCounts): Promise<void> {
+    const { clock, events } = this.#options;
+    this.#failure = undefined;
+    for (;;) {
+      const woken = new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      this.#lookAgain = false;
+      if (await this.#fill(counts)) continue;
+      if (this.#held.size > 0) await woken;
+      else if (!this.#lookAgain || this.#stopping || this.#failure !== undefined) break;
+    }
+    events.emit('drained', { at: clock.now(), counts });
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /**
+   * Claims for the free slots and starts what it got. Never more than there are free slots: a
+   * claim is a start.
+   * @returns whether there may be more to claim at once.
+   */
+  async #fill(counts: DrainCounts): Promise<boolean> {
+    const { db, clock, batch, concurrency, beforeClaim } = this.#options;
+    const limit = Math.min(batch, concurrency - this.#held.size);
+    if (this.#stopping || this.#failure !== undefined || limit < 1) return false;
+    try {
+      await beforeClaim?.();
+      const provider = this.#options.provider();
+      const claims = await claim(db, {
+        limit,
+        now: clock.now(),
+        provider: provider.name,
+        isolation: provider.enforces.isolation,
+      });
+      counts.claimed += claims.length;
+      for (const claimed of claims) this.#start(claimed, provider, counts);
+      return claims.length === limit && this.#held.size < concurrency;
+    } catch (error) {
+      this.#failure = error;
+      return false;
+    }
+  }
+
+  #start(claimed: Claim, provider: SandboxProvider, counts: DrainCounts): void {
+    const { clock, events, attempt: settings } = this.#options;
+    const startedAt = clock.now();
+    events.emit('claimed', { at: startedAt, job: claimed, provider: provider.name });
+    const attempt = startAttempt(claimed, provider, settings, (stream, text) =>
+      events.emit('output', { job: claimed, stream, text }),
+    );
+    const held: Held = { claim: claimed, attempt, provider, startedAt, releasing: false };
+    this.#held.set(claimed.claim_id, held);
+    // Claimed while shutdown began: give it back like the others.
+    if (this.#stopping) {
+      held.releasing = true;
+      void attempt.kill();
+    }
+    this.#scheduleBeat();
+    void this.#finish(held, counts);
+  }
+
+  /** Waits for the attempt, then settles or releases its job. Never throws. */
+  async #finish(held: Held, counts: DrainCounts): Promise<void> {
+    const { db, clock, events } = this.#options;
+    const { claim: job } = held;
+    try {
+      const result = await held.attempt.result;
+      if (held.releasing && !result.ok) {
+        const options = { id: job.id, claimId: job.claim_id };
+        await this.#patiently(() => release(db, { ...options, now: clock.now() }));
+        events.emit('released', { at: clock.now(), job });
+        return;
+      }
+      const settled = await this.#settle(job, result);
+      this.#report(job, result, settled, counts);
+    } catch (error) {
+      this.#failure ??= error;
+    } finally {
+      this.#held.delete(job.claim_id);
+      this.#wake();
+    }
+  }
+
+  async #settle(job: Claim, result: AttemptResult): Promise<Settled> {
+    const { db, clock, retryPolicy, seed } = this.#options;
+    const now = clock.now();
+    const delayMs = retryPolicy(job.attempts, jitter(seed, job.id, job.attempts));
+    const verdict: Verdict = {
+      id: job.id,
+      claimId: job.claim_id,
+      ok: result.ok,
+      outcome: result.outcome.kind,
+      exitCode: result.outcome.kind === 'exited' ? result.outcome.code : undefined,
+      signal: (result.outcome.kind === 'signaled' && result.outcome.signal) || undefined,
+      error: result.error,
+      durationMs: result.durationMs,
+      peakMemoryBytes: result.peakMemoryBytes,
+      stdout: result.stdout,
+      stderr: result.stderr,
+      retryAt: new Date(now.getTime() + delayMs),
+    };
+    return this.#patiently(() => settle(db, verdict, { now }));
+  }
+
+  #report(job: Claim, result: AttemptResult, settled: Settled, counts: DrainCounts): void {
+    const { clock, events } = this.#options;
+    const at = clock.now();
+    if (!settled.owned) {
+      events.emit('superseded', { at, job, outcome: result.outcome });
+      return;
+    }
+    const status = settled.status!;
+    counts[status === 'pending' ? 'retried' : status] += 1;
+    events.emit('settled', {
+      at,
+      job,
+      status,
+      outcome: result.outcome,
+      error: result.error,
+      durationMs: result.durationMs,
+      peakMemoryBytes: result.peakMemoryBytes,
+      stdout: result.stdout.text,
+      runAfter: status === 'pending' ? settled.run_after : undefined,
+    });
+  }
+
+  /** Tries again while the database is away, for as long as the lease can still be ours. */
+  async #patiently<T>(work: () => Promise<T>): Promise<T> {
+    const { patienceMs, leaseMs } = this.#options;
+    const until = performance.now() + Math.min(patienceMs, leaseMs);
+    for (let pause = 100; ; pause = Math.min(pause * 2, 5_000)) {
+      try {
+        return await work();
+      } catch (error) {
+        const away = error instanceof JobqError && error.code === 'database-unreachable';
+        if (!away || performance.now() + pause > until) throw error;
+        await delay(pause);
+      }
+    }
+  }
+
+  #scheduleBeat(): void {
+    const { clock, leaseMs } = this.#options;
+    if (this.#cancelBeat !== undefined) return;
+    this.#cancelBeat = clock.at(new Date(clock.now().getTime() + leaseMs / 3), () => {
+      this.#cancelBeat = undefined;
+      if (this.#held.size === 0) return;
+      // A database that is away may be back at the next beat; till the lease is over nothing is lost.
+      this.#beat().catch(() => {});
+      this.#scheduleBeat();
+    });
+  }
+
+  /** Renews the leases of what runs here; an attempt that has lost its claim is killed. */
+  async #beat(): Promise<void> {
+    const { db, clock } = this.#options;
+    const asked = this.held;
+    if (asked.length === 0) return;
+    const kept = await heartbeat(db, {
+      claims: asked.map(({ claim: { id, claim_id } }) => ({ id, claimId: claim_id })),
+      now: clock.now(),
+    });
+    for (const { claim: lost } of asked) {
+      if (!kept.has(lost.claim_id)) await this.kill(lost.claim_id);
+    }
+  }
+}
+
+const NONE: DrainCounts = { claimed: 0, done: 0, retried: 0, dead: 0, reaped: 0 };

@@ -1,0 +1,67 @@
+/** Text that came from outside: how it is stored, cut and shown. */
+
+/**
+ * Text that any Postgres column takes: well-formed Unicode without NUL. A NUL becomes U+2400, a
+ * lone surrogate U+FFFD, so a person still sees that something was there.
+ */
+export function storable(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\u2400');
+}
+
+/** The last `count` characters (code points), a leading `…` in place of what was cut. */
+export function tail(text: string, count: number): string {
+  // A code point takes at most two UTF-16 units: cutting there first keeps megabytes cheap.
+  const near = text.slice(-2 * count - 1);
+  const points = Array.from(near);
+  if (points.length <= count && near.length === text.length) return text;
+  return `…${points.slice(-(count - 1)).join('')}`;
+}
+
+/** The first line with something on it, cut to `count` characters. */
+export function firstLine(text: string, count = 200): string {
+  const line = text.split(/[\r\n]+/).find((part) => part.trim() !== '') ?? '';
+  const points = Array.from(line.trim());
+  return points.length <= count ? points.join('') : `${points.slice(0, count - 1).join('')}…`;
+}
+
+/**
+ * The line of an error that says what is wrong. Python puts it last, below the trace; node puts it
+ * below the source line that threw; everyone else writes it first.
+ */
+export function headline(error: string, count = 200): string {
+  const lines = error.split(/[\r\n]+/).filter((part) => part.trim() !== '');
+  if (lines.some((line) => line.startsWith('Traceback (most recent call last)'))) {
+    return firstLine(lines.findLast((line) => /^\S/.test(line)) ?? '', count);
+  }
+  const thrown = lines.find((line) => /^(Uncaught )?[A-Z]\w*(Error|Exception)\b/.test(line));
+  return firstLine(thrown ?? lines[0] ?? '', count);
+}
+
+// C0 and C1 controls, DEL; line and paragraph separators; bidi marks, embeddings, overrides and
+// isolates; zero-width no-break space and interlinear marks. Each can move what a terminal shows.
+const UNSAFE =
+  /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb]|[\ud800-\udfff]/gu;
+
+/**
+ * Text that cannot touch a terminal or forge a log line: control characters, newlines and bidi
+ * marks are shown as escapes (`\n`, `\x1b`, `\u202e`).
+ */
+export function visible(text: string): string {
+  return text.replace(UNSAFE, (char) => {
+    const code = char.codePointAt(0)!;
+    if (char === '\n') return '\\n';
+    if (char === '\r') return '\\r';
+    if (char === '\t') return '\\t';
+    return code < 0x100
+      ? `\\x${code.toString(16).padStart(2, '0')}`
+      : `\\u${code.toString(16).padStart(4, '0')}`;
+  });
+}
+
+/** As `visible`, for text of several lines: newlines and tabs stay. */
+export function visibleLines(text: string): string {
+  return text
+    .split(/\r?\n/)
+    .map((line) => line.split('\t').map(visible).join('\t'))
+    .join('\n');
+}

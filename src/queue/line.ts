@@ -1,0 +1,26 @@
+import type { Queryable } from '../db/port.js';
+import type { Job } from '../job/job.js';
+
+/** What stands between a pending job and a claim, as the table knows it. */
+export interface PlaceInLine {
+  /** Due jobs that the claim order puts before this one. */
+  ahead: number;
+  /** Jobs that are running. */
+  running: number;
+}
+
+const SQL = `
+select
+  (select count(*) from jobs
+   where status = 'pending' and run_after <= $1::timestamptz and attempts < max_attempts
+     and (run_after, id) < (select run_after, id from jobs where id = $2::bigint))::float8 as ahead,
+  (select count(*) from jobs where status = 'running')::float8 as running`;
+
+/** Where a pending job stands in the line of claims. */
+export async function placeInLine(
+  db: Queryable,
+  { job, now }: { job: Job; now: Date },
+): Promise<PlaceInLine> {
+  const { rows } = await db.query<{ ahead: number; running: number }>(SQL, [now, job.id]);
+  return rows[0]!;
+}

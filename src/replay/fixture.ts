@@ -1,0 +1,192 @@
+/**
+ * Fixtures: JSON Lines, one job a line, in arrival order (docs/fixtures.md). Files are read as
+ * streams, twice: once to refuse a bad line before anything is inserted, once to play.
+ */
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { z } from 'zod';
+import { JobqError } from '../errors.js';
+import { parseDuration } from '../job/duration.js';
+import { STATUSES, type Status } from '../job/job.js';
+import { visible } from '../job/text.js';
+import { JsonFault, slices } from '../json.js';
+import { didYouMean } from '../suggest.js';
+
+/** What a line says its job must come to. Texts need only be contained. */
+export interface Expectation {
+  status?: Status | undefined;
+  attempts?: number | undefined;
+  stdout?: string | undefined;
+  error?: string | undefined;
+}
+
+/** One line of a fixture. */
+export interface FixtureJob {
+  /** Line number, from 1. */
+  line: number;
+  /** Offset from the burst's start, in milliseconds. */
+  atMs: number;
+  kind: string;
+  /** JSON text, digit for digit. */
+  payload: string;
+  count: number;
+  /** Offset from the burst's start, in milliseconds; default: `atMs`. */
+  runAfterMs: number | undefined;
+  maxAttempts: number | undefined;
+  expect: Expectation | undefined;
+}
+
+const offset = z.string().transform((text, context) => {
+  const ms = parseDuration(text);
+  if (ms !== undefined) return ms;
+  context.addIssue({ code: 'custom', message: 'is no duration such as "0s", "1.5s" or "2m"' });
+  return z.NEVER;
+});
+
+const LINE = z.strictObject({
+  at: offset,
+  kind: z.string().min(1, 'may not be empty'),
+  payload: z.unknown(),
+  count: z.int().min(1, 'must be 1 or more').optional(),
+  run_after: offset.optional(),
+  max_attempts: z.int().min(1, 'must be 1 or more').max(2_147_483_647).optional(),
+  expect: z
+    .strictObject({
+      status: z.enum(STATUSES).optional(),
+      attempts: z.int().min(0).optional(),
+      stdout: z.string().optional(),
+      error: z.string().optional(),
+    })
+    .optional(),
+});
+
+/**
+ * Reads a fixture. Blank lines are passed over.
+ * @throws JobqError `input`, naming file, line, column and reason.
+ */
+export async function* readFixture(file: string): AsyncGenerator<FixtureJob> {
+  const stream = createReadStream(file, 'utf8');
+  const lines = createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY });
+  let number = 0;
+  let lastAtMs = 0;
+  try {
+    for await (const text of lines) {
+      number += 1;
+      const line = number === 1 ? text.replace(/^\ufeff/, '') : text;
+      if (line.trim() === '') continue;
+      const job = parseLine(file, number, line);
+      if (job.atMs < lastAtMs) {
+        throw refuse(
+          { file, line: number, column: columnOf(line, 'at') },
+          `at is ${job.atMs / 1000} s, before the line above it (${lastAtMs / 1000} s)`,
+          'Lines stand in the order in which their jobs arrive; sort them by "at".',
+        );
+      }
+      lastAtMs = job.atMs;
+      yield job;
+    }
+  } catch (error) {
+    if (error instanceof JobqError) throw error;
+    throw new JobqError(
+      'input',
+      `cannot read the fixture ${file}: ${(error as NodeJS.ErrnoException).code ?? String(error)}`,
+      'Give the path of a JSON Lines file; jobq-dev init makes one to start from.',
+      { cause: error },
+    );
+  } finally {
+    stream.destroy();
+  }
+}
+
+/**
+ * Reads the whole fixture without keeping it.
+ * @returns how many jobs it holds, and how long it lasts.
+ * @throws JobqError `input` for the first bad line.
+ */
+export async function checkFixture(file: string): Promise<{ jobs: number; lastsMs: number }> {
+  let jobs = 0;
+  let lastsMs = 0;
+  for await (const job of readFixture(file)) {
+    jobs += job.count;
+    lastsMs = job.atMs;
+  }
+  if (jobs === 0) {
+    throw new JobqError('input', `the fixture ${file} holds no job`, 'Put one job on each line.');
+  }
+  return { jobs, lastsMs };
+}
+
+function parseLine(file: string, line: number, text: string): FixtureJob {
+  let parts: Map<string, string>;
+  try {
+    parts = slices(text);
+  } catch (error) {
+    if (!(error instanceof JsonFault)) throw error;
+    throw refuse({ file, line, column: error.column }, error.reason);
+  }
+  if (!text.trimStart().startsWith('{')) {
+    throw refuse(
+      { file, line, column: 1 },
+      'a line is an object, as {"at":"0s","kind":"…","payload":{}}',
+    );
+  }
+  const payload = parts.get('payload');
+  const parsed = LINE.safeParse(
+    Object.fromEntries(
+      [...parts].map(([key, value]) => [key, key === 'payload' ? null : JSON.parse(value)]),
+    ),
+  );
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]!;
+    throw refuse({ file, line, column: columnOf(text, issue) }, explain(issue));
+  }
+  if (payload === undefined) throw refuse({ file, line, column: 1 }, 'payload is missing');
+  const { at, kind, count, run_after, max_attempts, expect } = parsed.data;
+  return {
+    line,
+    atMs: at,
+    kind,
+    payload,
+    count: count ?? 1,
+    runAfterMs: run_after,
+    maxAttempts: max_attempts,
+    expect,
+  };
+}
+
+type Issue = z.core.$ZodIssue;
+
+function explain(issue: Issue): string {
+  const where = issue.path.join('.');
+  if (issue.code === 'unrecognized_keys') {
+    const key = issue.keys[0]!;
+    const known =
+      where === 'expect' ? ['status', 'attempts', 'stdout', 'error'] : Object.keys(LINE.shape);
+    return `unknown key ${JSON.stringify(where === '' ? key : `${where}.${key}`)}${didYouMean(key, known)}`;
+  }
+  if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) {
+    return `${where} is missing`;
+  }
+  const message = issue.message.replace(/^Invalid (input|option): /, '');
+  return `${where}: ${message}`;
+}
+
+/** Where the key that an issue is about stands in the line, from 1. */
+function columnOf(text: string, issue: Issue | string): number {
+  const key =
+    typeof issue === 'string'
+      ? issue
+      : issue.code === 'unrecognized_keys'
+        ? issue.keys[0]
+        : issue.path.at(-1);
+  const index = key === undefined ? -1 : text.indexOf(JSON.stringify(String(key)));
+  return index < 0 ? 1 : Array.from(text.slice(0, index)).length + 1;
+}
+
+function refuse(
+  at: { file: string; line: number; column: number },
+  reason: string,
+  hint = 'Nothing was inserted. docs/fixtures.md describes the format.',
+): JobqError {
+  return new JobqError('input', `${at.file}:${at.line}:${at.column}: ${visible(reason)}`, hint);
+}

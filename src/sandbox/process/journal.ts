@@ -1,0 +1,125 @@
+/**
+ * The journal: what a jobq-dev process is about to leave on the machine, written down before it is
+ * made. One small file for each provider, not for each attempt: every directory of an attempt is
+ * below the entry's work directory, and every process of it has a HOME there.
+ */
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { bootId, identify, isRunning, type ProcessIdentity } from './identity.js';
+import { endProcessesWithEnvironment, signalIfThere } from './processes.js';
+import { removeTree } from './workspace.js';
+
+interface Entry {
+  /** The jobq-dev that made it. */
+  owner: ProcessIdentity;
+  /** Its wardens so far (the last may be running). */
+  wardens: ProcessIdentity[];
+  /** Absolute; the handlers' HOMEs are below. */
+  workDir: string;
+  /** Other directories to remove, absolute. */
+  directories: string[];
+}
+
+/** The entry of one provider. */
+export class JournalEntry {
+  readonly #file: string;
+  readonly #entry: Entry;
+
+  private constructor(file: string, entry: Entry) {
+    this.#file = file;
+    this.#entry = entry;
+  }
+
+  /** Writes an entry for this process. `id` is unique among the journal's entries. */
+  static async open(journalDir: string, id: string, workDir: string): Promise<JournalEntry> {
+    await mkdir(journalDir, { recursive: true });
+    const owner = await identify(process.pid);
+    if (!owner) throw new Error('cannot read the start time of this process');
+    const file = join(journalDir, `process-${id}.json`);
+    const entry = new JournalEntry(file, { owner, wardens: [], workDir, directories: [] });
+    await entry.#save();
+    return entry;
+  }
+
+  async addDirectory(path: string): Promise<void> {
+    this.#entry.directories.push(path);
+    await this.#save();
+  }
+
+  async addWarden(pid: number): Promise<void> {
+    const warden = await identify(pid);
+    if (!warden) return; // ended already
+    this.#entry.wardens.push(warden);
+    await this.#save();
+  }
+
+  /** Nothing is left: the entry goes. */
+  async close(): Promise<void> {
+    await rm(this.#file, { force: true });
+  }
+
+  async #save(): Promise<void> {
+    // Renamed into place: a crash leaves the old entry or the new one, never half of it.
+    await writeFile(`${this.#file}.new`, JSON.stringify(this.#entry), { mode: 0o600 });
+    await rename(`${this.#file}.new`, this.#file);
+  }
+}
+
+export interface Leftovers {
+  /** Processes that were ended. */
+  pids: number[];
+  /** Directories that were removed. */
+  directories: string[];
+}
+
+/**
+ * Ends the processes and removes the directories of jobq-dev processes that no longer run. A pid
+ * counts only with its start time and boot, or with a HOME that an entry names: never a process
+ * that got an old pid. Entries of running owners are left alone.
+ */
+export async function cleanLeftovers(journalDir: string): Promise<Leftovers> {
+  const found: Leftovers = { pids: [], directories: [] };
+  const names = await readdir(journalDir).catch(() => []); // nothing was ever started here
+  for (const name of names.filter((each) => /^process-.*\.json$/.test(each))) {
+    const file = join(journalDir, name);
+    const entry = await readEntry(file);
+    if (entry && (await isRunning(entry.owner))) continue;
+    if (entry) {
+      found.pids.push(...(await endProcesses(entry)));
+      found.directories.push(...(await removeDirectories(entry)));
+    }
+    await rm(file, { force: true });
+  }
+  return found;
+}
+
+async function endProcesses(entry: Entry): Promise<number[]> {
+  if (entry.owner.boot !== (await bootId())) return []; // all ended with the machine
+  const ended: number[] = [];
+  for (const warden of entry.wardens) {
+    if (!(await isRunning(warden))) continue;
+    signalIfThere(warden.pid, 'SIGKILL');
+    ended.push(warden.pid);
+  }
+  ended.push(...(await endProcessesWithEnvironment(`HOME=${entry.workDir}`)));
+  return [...new Set(ended)];
+}
+
+async function removeDirectories(entry: Entry): Promise<string[]> {
+  // The names that provider.ts gives. A journal that somebody edited must not empty a disk.
+  const ours = [entry.workDir, ...entry.directories].filter((path) =>
+    /^(?:\d+|jobq)-[0-9a-f]{12}$/.test(basename(path)),
+  );
+  for (const path of ours) await removeTree(path);
+  return ours;
+}
+
+async function readEntry(file: string): Promise<Entry | undefined> {
+  try {
+    const entry = JSON.parse(await readFile(file, 'utf8')) as Partial<Entry>;
+    const { owner, wardens, workDir, directories } = entry;
+    return owner && wardens && workDir && directories ? (entry as Entry) : undefined;
+  } catch {
+    return undefined; // not one of ours, or cleaned by another jobq-dev at the same moment
+  }
+}

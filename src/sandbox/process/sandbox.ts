@@ -1,0 +1,108 @@
+/** One sandbox of the process provider: a private directory, and what runs in it. */
+import { JobqError } from '../../errors.js';
+import type { Command, RunResult, Sandbox, SandboxSpec } from '../port.js';
+import { after } from './deadline.js';
+import { HANDLER_PATH, type ResolveFailure, resolveProgram } from './interpreter.js';
+import type { Launch } from './launch.js';
+import { Run } from './run.js';
+import type { Slot } from './starter.js';
+import { writeInside } from './workspace.js';
+
+/** What a sandbox needs of its provider. */
+export interface SandboxHost {
+  openSlot(): Promise<Slot>;
+  /** Puts an isolating program before a handler's command line, if one is used. */
+  wrap(
+    argv: readonly string[],
+    workspace: string,
+    spec: SandboxSpec,
+  ): Pick<Launch, 'argv' | 'signalsAsCodes'>;
+  /** Called once, when nothing runs in the sandbox any more. */
+  release(sandbox: ProcessSandbox): Promise<void>;
+}
+
+export class ProcessSandbox implements Sandbox {
+  readonly workspace: string;
+  readonly outputDir: string;
+  readonly #spec: SandboxSpec;
+  readonly #host: SandboxHost;
+  readonly #runs = new Set<Run>();
+  readonly #cancelTtl: () => void;
+  /** Opened with the sandbox, so that its start-up is over when the run comes. */
+  #spare: Slot | undefined;
+  #killing: Promise<void> | undefined;
+  #why = 'the sandbox was killed';
+
+  constructor(workspace: string, spec: SandboxSpec, host: SandboxHost, spare: Slot) {
+    this.workspace = workspace;
+    this.outputDir = spec.outputDir;
+    this.#spec = spec;
+    this.#host = host;
+    this.#spare = spare;
+    this.#cancelTtl = after(spec.ttlMs, () =>
+      this.#destroyBecause(`the sandbox reached its time to live of ${spec.ttlMs} ms`),
+    );
+  }
+
+  /** @throws JobqError `input` for a path outside, `sandbox-unavailable` after `kill`. */
+  async write(path: string, data: string | Uint8Array): Promise<void> {
+    if (this.#killing) throw new JobqError('sandbox-unavailable', `cannot write: ${this.#why}`);
+    await writeInside(this.workspace, path, data);
+  }
+
+  async run(command: Command): Promise<RunResult> {
+    const run = new Run(command, this.#prepare(command), () => this.#takeSlot());
+    if (this.#killing) run.stop({ kind: 'killed', why: this.#why });
+    this.#runs.add(run);
+    try {
+      return await run.result;
+    } finally {
+      this.#runs.delete(run);
+      // As with a microVM: a timeout takes the sandbox with it.
+      if (run.timedOut) this.#destroyBecause(`the sandbox timed out after ${command.timeoutMs} ms`);
+    }
+  }
+
+  kill(): Promise<void> {
+    this.#killing ??= this.#destroy();
+    return this.#killing;
+  }
+
+  #destroyBecause(why: string): void {
+    if (this.#killing) return;
+    this.#why = why;
+    void this.kill();
+  }
+
+  async #destroy(): Promise<void> {
+    this.#cancelTtl();
+    this.#spare?.close();
+    for (const run of this.#runs) run.stop({ kind: 'killed', why: this.#why });
+    await Promise.allSettled([...this.#runs].map((run) => run.result));
+    await this.#host.release(this);
+  }
+
+  async #takeSlot(): Promise<Slot> {
+    const spare = this.#spare;
+    this.#spare = undefined;
+    return spare ?? this.#host.openSlot();
+  }
+
+  #prepare(command: Command): Launch | ResolveFailure {
+    const env = { PATH: HANDLER_PATH, HOME: this.workspace, LANG: 'C.UTF-8', ...command.env };
+    const program = resolveProgram(command, this.#spec.handlersDir);
+    if ('code' in program) return program;
+    const wrapped = this.#host.wrap(program.argv, this.workspace, this.#spec);
+    if ([...wrapped.argv, ...Object.entries(env).flat()].some((text) => text.includes('\0'))) {
+      const message = 'an argument or environment variable holds a NUL character';
+      return { code: 126, message };
+    }
+    return {
+      ...wrapped,
+      env,
+      cwd: this.workspace,
+      watchedMemoryBytes: this.#spec.memoryBytes,
+      cgroups: [],
+    };
+  }
+}

@@ -1,0 +1,135 @@
+/**
+ * When the cron schedule fires, in a named time zone.
+ *
+ * node-cron reads the expression and says which instants match it. Which instant is next is worked
+ * out here, for two reasons. Its own scheduler reads the machine's clock, and this emulator's clock
+ * can be ahead of it. And across the end of daylight saving it leaves out the repeated hour:
+ * `* * * * *` in Los Angeles on 2021-11-07 goes from 1:59 PDT to 2:00 PST (seen with 4.6.0; their
+ * issue 563).
+ *
+ * The rules across a change are those of Vixie cron: a local time that the clock skips does not
+ * fire; of a local time that comes twice the second fires only when the schedule names no hours
+ * (every hour matches), since it then follows real time.
+ */
+import cron from 'node-cron';
+import { JobqError } from './errors.js';
+
+const MINUTE = 60_000;
+/** Zones change their offset only at multiples of this (since 1972). */
+const BLOCK = 15 * MINUTE;
+/** A leap day in a year that skips one (1896–1904, 2096–2104). */
+const HORIZON_MS = 9 * 366 * 24 * 60 * MINUTE;
+
+export interface Schedule {
+  readonly expression: string;
+  readonly timezone: string;
+  /** The first slot later than `after`; undefined when there is none, as for 30 February. */
+  next(after: Date): Date | undefined;
+}
+
+/**
+ * @param expression five fields, or six with seconds first, or a nickname such as `@hourly`.
+ * @param timezone an IANA name.
+ * @throws JobqError `config`, naming the field.
+ */
+export function createSchedule(expression: string, timezone: string): Schedule {
+  const local = localTime(timezone);
+  const checked = cron.validateDetailed(expression);
+  if (!checked.valid) {
+    const why = checked.errors.map((error) => `${error.field}: ${error.message}`).join('; ');
+    throw new JobqError(
+      'config',
+      `the cron schedule ${JSON.stringify(expression)} is wrong: ${why}`,
+      'Five fields: minute hour day month weekday, e.g. --cron "*/5 * * * *".',
+    );
+  }
+  const fields = cron.parse(expression);
+  const task = cron.createTask(expression, () => {}, { timezone, logger: SILENT });
+  const hours = new Set(fields.hour);
+  const months = new Set(fields.month);
+  const seconds = [...fields.second].sort((a, b) => a - b);
+  const minutes = new Set(fields.minute);
+  const everyHour = hours.size === 24;
+
+  function slotIn(blockStart: number, afterMs: number): number | undefined {
+    const start = local(blockStart);
+    for (let minute = 0; minute < BLOCK / MINUTE; minute += 1) {
+      if (!minutes.has(start.minute + minute)) continue;
+      for (const second of seconds) {
+        const slot = blockStart + minute * MINUTE + second * 1_000;
+        if (slot <= afterMs || !task.match(new Date(slot))) continue;
+        if (everyHour || !isRepeated(slot, local)) return slot;
+      }
+    }
+    return undefined;
+  }
+
+  return {
+    expression,
+    timezone,
+    next(after) {
+      const afterMs = after.getTime();
+      let block = Math.floor(afterMs / BLOCK) * BLOCK;
+      while (block < afterMs + HORIZON_MS) {
+        const { month, hour } = local(block);
+        if (months.has(month) && hours.has(hour)) {
+          const slot = slotIn(block, afterMs);
+          if (slot !== undefined) return new Date(slot);
+        }
+        // A month that does not match is crossed in steps that no change of offset can overshoot.
+        block += months.has(month) || hour >= 21 ? BLOCK : (22 - hour) * 60 * MINUTE;
+      }
+      return undefined;
+    },
+  };
+}
+
+/** node-cron warns through its logger, in colour even into a pipe; these tasks are never started. */
+const SILENT = { info() {}, warn() {}, error() {}, debug() {} };
+
+interface LocalTime {
+  month: number;
+  hour: number;
+  minute: number;
+  /** The local time as if it were UTC, in milliseconds. */
+  asUtc: number;
+}
+
+function localTime(timezone: string): (at: number) => LocalTime {
+  let format: Intl.DateTimeFormat;
+  try {
+    format = new Intl.DateTimeFormat('en-US', {
+      timeZone: timezone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    });
+  } catch {
+    throw new JobqError(
+      'config',
+      `there is no time zone ${JSON.stringify(timezone)}`,
+      'Use an IANA name, e.g. --timezone Europe/Berlin or --timezone UTC.',
+    );
+  }
+  return (at) => {
+    const part: Record<string, number> = {};
+    for (const { type, value } of format.formatToParts(at)) part[type] = Number(value);
+    const { year, month, day, hour, minute, second } = part as Record<string, number>;
+    return {
+      month: month!,
+      hour: hour!,
+      minute: minute!,
+      asUtc: Date.UTC(year!, month! - 1, day!, hour!, minute!, second!),
+    };
+  };
+}
+
+/** Whether the same local time was there before: the clock was set back in between. */
+function isRepeated(at: number, local: (at: number) => LocalTime): boolean {
+  const { asUtc } = local(at);
+  return [30, 60, 120].some((back) => local(at - back * MINUTE).asUtc === asUtc);
+}

@@ -1,0 +1,197 @@
+/**
+ * What every command that works on a database stands on, wired once: database, clock, drainer,
+ * service. The emulator adds cron and ports to it (dev.ts).
+ */
+import path from 'node:path';
+import { Service } from './api/service.js';
+import { SystemClock } from './clock.js';
+import type { Config } from './config.js';
+import { migrate } from './db/migrate.js';
+import { openDatabase } from './db/open.js';
+import type { Database } from './db/port.js';
+import type { AttemptSettings } from './drain/attempt.js';
+import { Cron } from './drain/cron.js';
+import { Drainer } from './drain/drainer.js';
+import { Events } from './events.js';
+import { RETRY_POLICIES } from './job/retry.js';
+import { createProvider } from './sandbox/create.js';
+import type { SandboxProvider } from './sandbox/port.js';
+import { cleanLeftovers } from './sandbox/process/index.js';
+import { createSchedule } from './schedule.js';
+import { VERSION } from './version.js';
+
+/** How long a one-shot command keeps a result for a database that is away. */
+const COMMAND_PATIENCE_MS = 15_000;
+
+export interface World {
+  db: Database;
+  clock: SystemClock;
+  events: Events;
+  service: Service;
+  /** Made at the first use, with its sandbox provider. */
+  drainer: () => Promise<Drainer>;
+  /** The drainer, if one was made. */
+  currentDrainer: () => Drainer | undefined;
+  /** The provider, if a drainer was made. */
+  provider: () => SandboxProvider | undefined;
+  cron: Cron | undefined;
+  /** Tells other commands where this process answers. */
+  announce: (url: string) => void;
+  /** Ends sandboxes, then the database, then the lock. Idempotent. */
+  close: () => Promise<void>;
+}
+
+export interface WorldOptions {
+  /** For the lock's entry: what other commands are told is running. */
+  command: string;
+  /** Whether ticks fire by themselves. */
+  withCron: boolean;
+}
+
+/**
+ * Opens the database (taking the lock of a local one) and migrates it.
+ * @throws JobqError `directory-locked`, `database-unreachable`, …
+ */
+export async function openWorld(config: Config, options: WorldOptions): Promise<World> {
+  const { command, withCron } = options;
+  const { db, lock } = await openDatabase({
+    command,
+    memory: config.memory,
+    dataDir: config.dataDir,
+    ...(config.databaseUrl === undefined ? {} : { databaseUrl: config.databaseUrl }),
+  });
+  const events = new Events();
+  const clock = new SystemClock();
+  let making: Promise<Drainer> | undefined;
+  let provider: SandboxProvider | undefined;
+  let current: Drainer | undefined;
+
+  async function makeDrainer(): Promise<Drainer> {
+    provider = await makeProvider(config);
+    current = new Drainer({
+      ...drainSettings(config),
+      db,
+      clock,
+      events,
+      provider: () => provider!,
+      attempt: attemptSettings(config, path.join(config.dataDir, 'output')),
+      patienceMs: withCron ? config.leaseMs : COMMAND_PATIENCE_MS,
+    });
+    return current;
+  }
+  const drainer = () => {
+    making ??= makeDrainer();
+    return making;
+  };
+
+  try {
+    await migrate(db);
+    if (db.driver === 'postgres') await syncClock(db, clock);
+  } catch (error) {
+    await db.close();
+    lock?.release();
+    throw error;
+  }
+
+  const schedule = createSchedule(config.cron, config.timezone);
+  const cron = withCron
+    ? new Cron(clock, schedule, (cause) => {
+        void (async () => {
+          try {
+            if (db.driver === 'postgres') await syncClock(db, clock);
+            await (await drainer()).tick(cause);
+            await db.maintain();
+          } catch (error) {
+            events.emit('database', {
+              at: clock.now(),
+              reachable: false,
+              message: (error as Error).message,
+            });
+          }
+        })();
+      })
+    : undefined;
+  const service = new Service({
+    db,
+    clock,
+    events,
+    drainer,
+    provider: () => provider,
+    ...(cron === undefined ? {} : { cron }),
+    version: VERSION,
+    schedule,
+    handlersDir: config.handlers,
+    interpreters: config.interpreters,
+    concurrency: config.concurrency,
+    leaseMs: config.leaseMs,
+  });
+
+  let closing: Promise<void> | undefined;
+  return {
+    db,
+    clock,
+    events,
+    service,
+    drainer,
+    currentDrainer: () => current,
+    provider: () => provider,
+    cron,
+    announce: (url) => lock?.update({ url }),
+    close: () => {
+      closing ??= (async () => {
+        cron?.stop();
+        await making?.catch(() => {});
+        await current?.stop({ graceMs: 0 });
+        await provider?.close();
+        await db.close();
+        lock?.release();
+      })();
+      return closing;
+    },
+  };
+}
+
+/** The database's time, so that several machines that share it agree. */
+async function syncClock(db: Database, clock: SystemClock): Promise<void> {
+  const before = Date.now();
+  const { rows } = await db.query<{ now: Date }>('select clock_timestamp() as now');
+  const middle = new Date((before + Date.now()) / 2);
+  clock.sync(rows[0]!.now, middle);
+}
+
+/** The sandbox provider of a configuration; first ends what an earlier crash has left. */
+export async function makeProvider(config: Config): Promise<SandboxProvider> {
+  const journalDir = path.join(config.dataDir, 'journal');
+  await cleanLeftovers(journalDir);
+  return createProvider({
+    name: config.sandbox,
+    workDir: path.join(config.dataDir, 'work'),
+    journalDir,
+    namespaces: config.namespaces,
+  });
+}
+
+/** What the drainer takes from the configuration. */
+export function drainSettings(config: Config) {
+  return {
+    retryPolicy: RETRY_POLICIES[config.retry],
+    seed: config.seed,
+    leaseMs: config.leaseMs,
+    batch: config.batch,
+    concurrency: config.concurrency,
+  };
+}
+
+/** What every attempt takes from the configuration. */
+export function attemptSettings(config: Config, outputRoot: string): AttemptSettings {
+  return {
+    handlersDir: config.handlers,
+    outputRoot,
+    interpreters: config.interpreters,
+    env: config.env,
+    timeoutMs: config.timeoutMs,
+    sandboxTtlMs: config.sandboxTtlMs,
+    memoryBytes: config.memoryBytes,
+    outputLimitBytes: config.outputLimitBytes,
+  };
+}

@@ -1,0 +1,4 @@
+import { freshMemoryDatabase } from '../support/postgres.js';
+import { databaseConformance } from './conformance.js';
+
+databaseConformance('PGlite', freshMemoryDatabase);
