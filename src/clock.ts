@@ -42,11 +42,15 @@ export class SystemClock implements Clock {
   /** Takes over the database's time: `databaseNow` was read while this machine's clock said `at`. */
   sync(databaseNow: Date, at: Date = new Date()): void {
     this.#skewMs = databaseNow.getTime() - at.getTime();
+    for (const alarm of this.#alarms) this.#arm(alarm);
   }
 
   /** Fast-forwards; what lies between falls due at once. Milliseconds, never negative. */
   advance(ms: number): void {
     if (!(ms >= 0)) throw new RangeError(`a clock cannot go back: ${ms} ms`);
+    if (Number.isNaN(new Date(this.now().getTime() + ms).getTime())) {
+      throw new RangeError(`no date is that far ahead: ${ms} ms`);
+    }
     this.#offsetMs += ms;
     for (const alarm of this.#alarms) this.#arm(alarm);
   }
@@ -114,10 +118,14 @@ export class VirtualClock implements Clock {
         .sort((a, b) => a.atMs - b.atMs)[0];
       if (next === undefined) break;
       this.#alarms.delete(next);
-      this.#nowMs = Math.max(this.#nowMs, next.atMs);
+      this.#jumpTo(next.atMs);
       next.fn();
     }
-    this.#nowMs = Math.max(this.#nowMs, target);
+    this.#jumpTo(target);
+  }
+
+  #jumpTo(ms: number): void {
+    this.#nowMs += Math.max(0, ms - this.now().getTime());
   }
 
   at(at: Date, fn: () => void): () => void {

@@ -11,55 +11,85 @@ import { checkJson, JsonFault } from './json.js';
 import { createSchedule } from './schedule.js';
 import { didYouMean } from './suggest.js';
 
-const duration = z.union([z.string(), z.number()]).transform((value, context) => {
-  const ms = parseDuration(String(value));
-  if (ms !== undefined && ms > 0) return ms;
-  context.addIssue({
-    code: 'custom',
-    message: `${JSON.stringify(value)} is no duration such as "500ms", "90s", "5m" or "1h30m"`,
+/** Text or a number that `read` makes something of; `rule` says what it must be. */
+function readable(rule: string, read: (text: string) => number | undefined) {
+  return z.union([z.string(), z.number()], rule).transform((value, context) => {
+    const found = read(String(value));
+    if (found !== undefined && found > 0) return found;
+    context.addIssue({ code: 'custom', message: rule });
+    return z.NEVER;
   });
-  return z.NEVER;
-});
+}
+
+const duration = readable(
+  'must be a duration such as "500ms", "90s", "5m" or "1h30m"',
+  parseDuration,
+);
 
 const BYTES: Record<string, number> = { k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
 
-const size = z.union([z.string(), z.number()]).transform((value, context) => {
-  const [, amount, unit] = /^(\d+)\s*([kmg]?)(?:i?b)?$/i.exec(String(value).trim()) ?? [];
-  if (amount !== undefined) return Number(amount) * (BYTES[unit!.toLowerCase()] ?? 1);
-  context.addIssue({
-    code: 'custom',
-    message: `${JSON.stringify(value)} is no size such as "512MiB" or "1g"`,
-  });
-  return z.NEVER;
+const size = readable('must be a size such as "512MiB" or "1g"', (text) => {
+  const [, amount, unit] = /^(\d+)\s*([kmg]?)(?:i?b)?$/i.exec(text.trim()) ?? [];
+  const bytes = Number(amount) * (BYTES[unit?.toLowerCase() ?? ''] ?? 1);
+  return Number.isSafeInteger(bytes) ? bytes : undefined;
 });
 
-const count = (most: number) =>
-  z.coerce.number().pipe(z.int('must be a whole number').min(1, 'must be 1 or more').max(most));
-const port = z.coerce
-  .number()
-  .pipe(z.int().min(0).max(65_535, 'must be a port number, 0 to 65535'));
-const flag = z.union([
-  z.boolean(),
-  z.enum(['true', 'false', '1', '0', '']).transform((text) => text === 'true' || text === '1'),
-]);
-const program = z.union([z.string().transform((text) => [text]), z.array(z.string()).min(1)]);
+/** A number, or the text of one: flags and environment have only texts. */
+function whole(least: number, most: number, what = 'a whole number') {
+  const rule = `must be ${what} from ${least} to ${most}`;
+  const text = z.string().regex(/^\d+$/).transform(Number);
+  return z.union([z.number(), text], rule).pipe(z.int(rule).min(least, rule).max(most, rule));
+}
+
+const flag = z.union(
+  [
+    z.boolean(),
+    z.enum(['true', 'false', '1', '0', '']).transform((text) => text === 'true' || text === '1'),
+  ],
+  'must be true or false',
+);
+const name = z.string('must be text').min(1, 'may not be empty');
+const program = z.union(
+  [name.transform((text) => [text]), z.array(z.string('must be text')).min(1)],
+  'must be a program, or a list of a program and its arguments',
+);
+/** Text that an environment can hold. */
+const variable = z.string('must be text').regex(/^[^\0]*$/, 'may not hold a NUL');
+const variableName = z
+  .string('must be text')
+  .regex(/^[^=\0]+$/, 'must be the name of an environment variable');
+
+/** Checks a setting by making a schedule of it. */
+const schedule = (make: (text: string) => void) =>
+  name.superRefine((text, context) => {
+    try {
+      make(text);
+    } catch (error) {
+      if (!(error instanceof JobqError)) throw error;
+      context.addIssue({
+        code: 'custom',
+        message: error.message,
+        params: { hint: error.hint },
+      });
+    }
+  });
 
 export const SANDBOXES = ['auto', 'process', 'qemu', 'pandastack'] as const;
 export type SandboxName = (typeof SANDBOXES)[number];
 
 /** Every setting, under the name it has in `jobq.config.json`; lower-case units are noted. */
 const SETTINGS = z.strictObject({
-  dataDir: z.string().min(1).optional(),
+  dataDir: name.optional(),
   memory: flag.optional(),
-  databaseUrl: z.string().min(1).optional(),
-  handlers: z.string().min(1).optional(),
+  databaseUrl: name.optional(),
+  handlers: name.optional(),
   sandbox: z.enum(SANDBOXES).optional(),
   namespaces: z.enum(['auto', 'off', 'require']).optional(),
   strict: flag.optional(),
-  cron: z.string().min(1).optional(),
-  timezone: z.string().min(1).optional(),
-  batch: count(10_000).optional(),
-  concurrency: count(1_000).optional(),
+  cron: schedule((text) => createSchedule(text, 'UTC')).optional(),
+  timezone: schedule((text) => createSchedule('* * * * *', text)).optional(),
+  batch: whole(1, 10_000).optional(),
+  concurrency: whole(1, 1_000).optional(),
   timeout: duration.optional(),
   sandboxTtl: duration.optional(),
   memoryLimit: size.optional(),
@@ -67,11 +97,20 @@ const SETTINGS = z.strictObject({
   lease: duration.optional(),
   grace: duration.optional(),
   retry: z.enum(Object.keys(RETRY_POLICIES) as [RetryPolicyName]).optional(),
-  seed: z.string().optional(),
-  port: port.optional(),
-  env: z.union([z.array(z.string()), z.record(z.string(), z.string())]).optional(),
+  seed: z.string('must be text').optional(),
+  port: whole(0, 65_535, 'a port number').optional(),
+  env: z
+    .union(
+      [z.array(variableName), z.record(variableName, variable)],
+      'must be a list of names to pass on, or an object of values',
+    )
+    .optional(),
   interpreters: z
-    .record(z.string().regex(/^\.\w+$/, 'is no extension such as ".py"'), program)
+    .record(
+      z.string().regex(/^\.\w+$/, 'must be an extension such as ".py"'),
+      program,
+      'must be an object of programs by extension',
+    )
     .optional(),
 });
 
@@ -140,9 +179,9 @@ export function loadConfig(sources: ConfigSources): { config: Config; warnings: 
     ...validate(defined(flags), flagName),
   };
   const base = file === undefined ? cwd : path.dirname(file);
-  // A path in the file is relative to the file, one on the command line to where one stands.
+  // A path in the file is relative to the file, one given otherwise to where one stands.
   const located = (key: 'dataDir' | 'handlers', fallback: string) =>
-    path.resolve(flags[key] === undefined ? base : cwd, merged[key] ?? fallback);
+    path.resolve((flags[key] ?? fromEnv[key]) === undefined ? base : cwd, merged[key] ?? fallback);
   if (merged.memory === true && merged.databaseUrl !== undefined) {
     throw new JobqError(
       'config',
@@ -177,7 +216,6 @@ export function loadConfig(sources: ConfigSources): { config: Config; warnings: 
     env: chosenEnvironment(merged.env ?? {}, env),
     interpreters: merged.interpreters ?? {},
   };
-  createSchedule(config.cron, config.timezone);
   return { config, warnings };
 }
 
@@ -202,7 +240,7 @@ function findFile({ cwd, file }: ConfigSources): string | undefined {
 }
 
 function readFile(file: string): Record<string, unknown> {
-  const text = readFileSync(file, 'utf8');
+  const text = readText(file);
   try {
     checkJson(text);
   } catch (error) {
@@ -219,6 +257,19 @@ function readFile(file: string): Record<string, unknown> {
   }
   const { $schema: _schema, ...settings } = value as Record<string, unknown>;
   return settings;
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').replace(/^\ufeff/, '');
+  } catch (error) {
+    throw new JobqError(
+      'config',
+      `cannot read the configuration ${file}: ${(error as NodeJS.ErrnoException).code}`,
+      'It must be a file, and readable.',
+      { cause: error },
+    );
+  }
 }
 
 function readEnvironment(env: NodeJS.ProcessEnv) {
@@ -245,7 +296,7 @@ function readEnvironment(env: NodeJS.ProcessEnv) {
 function validate(values: Record<string, unknown>, name: (key: string) => string): Settings {
   const parsed = SETTINGS.safeParse(values);
   if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0]!;
+  const issue = mostTelling(parsed.error.issues[0]!);
   if (issue.code === 'unrecognized_keys') {
     const key = issue.keys[0]!;
     const known = Object.keys(SETTINGS.shape);
@@ -255,23 +306,46 @@ function validate(values: Record<string, unknown>, name: (key: string) => string
       `Known settings: ${known.join(', ')}.`,
     );
   }
-  const key = String(issue.path[0]);
-  const given = (values as Record<string, unknown>)[key];
-  const options = 'values' in issue ? `one of ${(issue.values as string[]).join(', ')}` : undefined;
+  const [key, ...inner] = issue.path;
+  const where = [name(String(key)), ...inner.map(shown)].join(': ');
+  if (issue.code === 'custom' && issue.params !== undefined) {
+    throw new JobqError('config', `${where}: ${issue.message}`, issue.params.hint);
+  }
   throw new JobqError(
     'config',
-    `${name(key)} is ${JSON.stringify(given)}: ${options === undefined ? rule(issue) : `it must be ${options}`}${
-      typeof given === 'string' && 'values' in issue
-        ? didYouMean(given, issue.values as string[])
-        : ''
-    }`,
+    issue.code === 'invalid_key'
+      ? `${where} ${issue.issues[0]!.message}`
+      : `${where} is ${JSON.stringify(valueAt(values, issue.path))}: ${rule(issue, values)}`,
     'docs/configuration.md lists every setting with its values.',
   );
 }
 
-function rule(issue: z.core.$ZodIssue): string {
-  const message = issue.message.replace(/^Invalid input: /, '');
-  return issue.path.length > 1 ? `${issue.path.slice(1).join('.')}: ${message}` : message;
+/** Of an issue with alternatives, that of the one which went deepest: what was meant. */
+function mostTelling(issue: z.core.$ZodIssue): z.core.$ZodIssue {
+  if (issue.code !== 'invalid_union') return issue;
+  const [inner] = issue.errors
+    .flatMap((issues) => issues.slice(0, 1))
+    .map(mostTelling)
+    .sort((a, b) => b.path.length - a.path.length);
+  return inner === undefined || inner.path.length === 0
+    ? issue
+    : { ...inner, path: [...issue.path, ...inner.path] };
+}
+
+function shown(key: PropertyKey): string {
+  return typeof key === 'number' ? `item ${key + 1}` : JSON.stringify(key);
+}
+
+function valueAt(values: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce((value, key) => (value as Record<PropertyKey, unknown>)[key], values);
+}
+
+function rule(issue: z.core.$ZodIssue, values: unknown): string {
+  if (issue.code !== 'invalid_value') return issue.message;
+  const known = issue.values.map(String);
+  const given = valueAt(values, issue.path);
+  const near = typeof given === 'string' ? didYouMean(given, known) : '';
+  return `must be one of ${known.join(', ')}${near}`;
 }
 
 /** `env` is a list of names to pass on, or an object of values. */
@@ -281,7 +355,7 @@ function chosenEnvironment(
 ): Record<string, string> {
   if (!Array.isArray(wanted)) return wanted;
   return Object.fromEntries(
-    wanted.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
+    wanted.flatMap((name) => (Object.hasOwn(env, name) ? [[name, env[name]!]] : [])),
   );
 }
 

@@ -30,6 +30,9 @@ export function stringify(value: unknown, indent = 0): string {
   return text.replace(new RegExp(`"${mark}:(\\d+)"`, 'g'), (_match, index) => raws[Number(index)]!);
 }
 
+/** A character that takes two UTF-16 units. */
+const PAIR = /[\ud800-\udbff][\udc00-\udfff]/g;
+
 /** Where JSON text is wrong. Lines and columns count from 1, columns in characters. */
 export class JsonFault extends Error {
   override readonly name = 'JsonFault';
@@ -40,9 +43,18 @@ export class JsonFault extends Error {
     position: number,
     readonly reason: string,
   ) {
-    const before = text.slice(0, position).split('\n');
-    const line = before.length;
-    const column = Array.from(before.at(-1)!).length + 1;
+    let line = 1;
+    let lineStart = 0;
+    for (
+      let end = text.indexOf('\n');
+      end >= 0 && end < position;
+      end = text.indexOf('\n', end + 1)
+    ) {
+      line += 1;
+      lineStart = end + 1;
+    }
+    const before = text.slice(lineStart, position);
+    const column = before.length - (before.match(PAIR)?.length ?? 0) + 1;
     super(`line ${line}, column ${column}: ${reason}`);
     this.line = line;
     this.column = column;
@@ -59,13 +71,48 @@ export function checkJson(text: string): void {
 }
 
 /**
+ * Checks that `text`, which is JSON, holds nothing that Postgres' jsonb refuses all the same: an
+ * escaped NUL, or one half of a surrogate pair.
+ * @throws JsonFault
+ */
+export function checkJsonb(text: string): void {
+  for (const { index, 1: code } of text.matchAll(ESCAPES)) {
+    if (code === undefined) continue;
+    if (code === '0000') throw new JsonFault(text, index, '\\u0000 cannot be stored in jsonb');
+    if (/^d[89a-f]/i.test(code)) {
+      throw new JsonFault(text, index, `\\u${code} is half a character`);
+    }
+  }
+}
+
+/** The escapes of JSON text; captured is the code of one that stands for itself, no pair's. */
+const ESCAPES =
+  /\\(?:[^u]|u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u([\da-fA-F]{4}))/g;
+
+/**
  * The values of a JSON object, by key, or of an array, by index, each as its own JSON text.
  * Of a key that stands twice the last wins, as in Postgres' jsonb.
  * @throws JsonFault when `text` is not one JSON object or array.
  */
 export function slices(text: string): Map<string, string> {
+  return new Map([...members(text)].map(([key, member]) => [key, member.text]));
+}
+
+/** A value inside an object or array, and where it stands in the text. */
+export interface Member {
+  text: string;
+  /** Of an array's item: where it starts itself. */
+  keyPosition: number;
+  position: number;
+}
+
+/**
+ * As `slices`, with positions.
+ * @throws JsonFault when `text` is not one JSON object or array.
+ */
+export function members(text: string): Map<string, Member> {
   checkJson(text);
-  const found = new Map<string, string>();
+  const found = new Map<string, Member>();
   let position = skipSpace(text, 0);
   const isObject = text[position] === '{';
   if (!isObject && text[position] !== '[') {
@@ -74,13 +121,14 @@ export function slices(text: string): Map<string, string> {
   position = skipSpace(text, position + 1);
   for (let index = 0; text[position] !== '}' && text[position] !== ']'; index += 1) {
     let key = String(index);
+    const keyPosition = position;
     if (isObject) {
       const end = skipString(text, position);
       key = JSON.parse(text.slice(position, end)) as string;
       position = skipSpace(text, skipSpace(text, end) + 1);
     }
     const end = skipValue(text, position);
-    found.set(key, text.slice(position, end));
+    found.set(key, { text: text.slice(position, end), keyPosition, position });
     position = skipSpace(text, end);
     if (text[position] === ',') position = skipSpace(text, position + 1);
   }
@@ -167,6 +215,9 @@ function skipKey(text: string, from: number): number {
 
 function unexpected(text: string, position: number): JsonFault {
   const code = text.codePointAt(position);
+  if (code !== undefined && /[-\d]/.test(text[position]!)) {
+    return new JsonFault(text, position, 'a number that is not written as JSON has it');
+  }
   return new JsonFault(
     text,
     position,

@@ -7,9 +7,10 @@
  * `* * * * *` in Los Angeles on 2021-11-07 goes from 1:59 PDT to 2:00 PST (seen with 4.6.0; their
  * issue 563).
  *
- * The rules across a change are those of Vixie cron: a local time that the clock skips does not
- * fire; of a local time that comes twice the second fires only when the schedule names no hours
- * (every hour matches), since it then follows real time.
+ * Across a change: a local time that the clock skips does not fire; of a local time that comes
+ * twice the second fires only when the schedule names no hours (every hour matches), since it then
+ * follows real time. When both the day of the month and the weekday are restricted, a day that
+ * matches either fires, as crontab(5) has it; node-cron by itself wants both.
  */
 import cron from 'node-cron';
 import { JobqError } from './errors.js';
@@ -17,8 +18,10 @@ import { JobqError } from './errors.js';
 const MINUTE = 60_000;
 /** Zones change their offset only at multiples of this (since 1972). */
 const BLOCK = 15 * MINUTE;
+/** Looking back this far over a change of offset finds the offset before it. */
+const DAY = 24 * 60 * MINUTE;
 /** A leap day in a year that skips one (1896–1904, 2096–2104). */
-const HORIZON_MS = 9 * 366 * 24 * 60 * MINUTE;
+const HORIZON_MS = 9 * 366 * DAY;
 
 export interface Schedule {
   readonly expression: string;
@@ -44,21 +47,23 @@ export function createSchedule(expression: string, timezone: string): Schedule {
     );
   }
   const fields = cron.parse(expression);
-  const task = cron.createTask(expression, () => {}, { timezone, logger: SILENT });
+  const tasks = dayPatterns(expression).map((pattern) =>
+    cron.createTask(pattern, () => {}, { timezone, logger: SILENT }),
+  );
+  const isDay = (at: number) => tasks.some((task) => task.match(new Date(at)));
   const hours = new Set(fields.hour);
   const months = new Set(fields.month);
   const seconds = [...fields.second].sort((a, b) => a - b);
   const minutes = new Set(fields.minute);
   const everyHour = hours.size === 24;
 
-  function slotIn(blockStart: number, afterMs: number): number | undefined {
-    const start = local(blockStart);
+  /** The first slot in a block whose day and hour match. */
+  function slotIn(blockStart: number, startMinute: number, afterMs: number): number | undefined {
     for (let minute = 0; minute < BLOCK / MINUTE; minute += 1) {
-      if (!minutes.has(start.minute + minute)) continue;
+      if (!minutes.has(startMinute + minute)) continue;
       for (const second of seconds) {
         const slot = blockStart + minute * MINUTE + second * 1_000;
-        if (slot <= afterMs || !task.match(new Date(slot))) continue;
-        if (everyHour || !isRepeated(slot, local)) return slot;
+        if (slot > afterMs) return slot;
       }
     }
     return undefined;
@@ -71,17 +76,36 @@ export function createSchedule(expression: string, timezone: string): Schedule {
       const afterMs = after.getTime();
       let block = Math.floor(afterMs / BLOCK) * BLOCK;
       while (block < afterMs + HORIZON_MS) {
-        const { month, hour } = local(block);
-        if (months.has(month) && hours.has(hour)) {
-          const slot = slotIn(block, afterMs);
+        const { month, hour, minute } = local(block);
+        const dayMatches = months.has(month) && isDay(block);
+        if (dayMatches && hours.has(hour) && (everyHour || !isRepeated(block, local))) {
+          const slot = slotIn(block, minute, afterMs);
           if (slot !== undefined) return new Date(slot);
         }
-        // A month that does not match is crossed in steps that no change of offset can overshoot.
-        block += months.has(month) || hour >= 21 ? BLOCK : (22 - hour) * 60 * MINUTE;
+        // A day that does not match is crossed to 20:00; no change of offset on the way takes that
+        // beyond midnight (the largest in use is three hours, in Antarctica).
+        block += dayMatches || hour >= 20 ? BLOCK : ((20 - hour) * 60 - minute) * MINUTE;
       }
       return undefined;
     },
   };
+}
+
+/**
+ * The expression's days alone, any time of them: one pattern, or two when the day of the month and
+ * the weekday are both restricted and either will do.
+ */
+function dayPatterns(expression: string): string[] {
+  const given = expression.trim().split(/\s+/);
+  // A nickname says at most one of the two.
+  if (given.length < 5) {
+    const { dayOfMonth, month, dayOfWeek } = cron.parse(expression);
+    return [`* * ${dayOfMonth} ${month} ${dayOfWeek}`];
+  }
+  const [dayOfMonth, month, dayOfWeek] = given.slice(-3) as [string, string, string];
+  return [dayOfMonth, dayOfWeek].some((field) => /^[*?]/.test(field))
+    ? [`* * ${dayOfMonth} ${month} ${dayOfWeek}`]
+    : [`* * ${dayOfMonth} ${month} *`, `* * * ${month} ${dayOfWeek}`];
 }
 
 /** node-cron warns through its logger, in colour even into a pipe; these tasks are never started. */
@@ -131,5 +155,6 @@ function localTime(timezone: string): (at: number) => LocalTime {
 /** Whether the same local time was there before: the clock was set back in between. */
 function isRepeated(at: number, local: (at: number) => LocalTime): boolean {
   const { asUtc } = local(at);
-  return [30, 60, 120].some((back) => local(at - back * MINUTE).asUtc === asUtc);
+  const setBackBy = local(at - DAY).asUtc - (at - DAY) - (asUtc - at);
+  return setBackBy > 0 && local(at - setBackBy).asUtc === asUtc;
 }

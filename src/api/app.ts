@@ -16,7 +16,7 @@ import {
   type Problem,
   RetryBody,
 } from './contract.js';
-import { ForeignRequest, loopbackOnly } from './guard.js';
+import { BodyTooLarge, ForeignRequest, loopbackOnly } from './guard.js';
 import type { Service } from './service.js';
 
 export function createApp(service: Service): Hono {
@@ -33,7 +33,7 @@ export function createApp(service: Service): Hono {
     bodyLimit({
       maxSize: BODY_LIMIT_BYTES,
       onError: () => {
-        throw new JobqError('input', `the body is larger than ${BODY_LIMIT_BYTES} bytes`);
+        throw new BodyTooLarge();
       },
     }),
   );
@@ -145,20 +145,28 @@ function split(text: string): Map<string, string> {
     return slices(text);
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error;
-    throw new JobqError('input', `the body is not JSON: ${error.message}`);
+    throw new JobqError('input', `the body is no JSON object: ${error.message}`);
   }
 }
 
 function check<T extends z.ZodObject>(schema: T, values: unknown): z.output<T> {
   const parsed = schema.safeParse(values);
   if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0]!;
+  // A misspelt key is the cause of the one that is missing.
+  const { issues } = parsed.error;
+  const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]!;
   if (issue.code === 'unrecognized_keys') {
     const key = issue.keys[0]!;
     const near = didYouMean(key, Object.keys(schema.shape));
     throw new JobqError('input', `unknown field ${JSON.stringify(key)}${near}`);
   }
-  throw new JobqError('input', `${issue.path.join('.')}: ${issue.message}`);
+  const where = issue.path.join('.');
+  throw new JobqError(
+    'input',
+    issue.code === 'invalid_type' && issue.message.endsWith('received undefined')
+      ? `${where} is missing`
+      : `${where}: ${issue.message.replace(/^Invalid (input|option): /, '')}`,
+  );
 }
 
 const STATUS: Record<ErrorCode, 400 | 404 | 409 | 503> = {
@@ -176,10 +184,15 @@ const STATUS: Record<ErrorCode, 400 | 404 | 409 | 503> = {
   'emulator-unreachable': 503,
 };
 
+function statusOf(error: Error): (typeof STATUS)[ErrorCode] | 403 | 413 | 500 {
+  if (error instanceof ForeignRequest) return 403;
+  if (error instanceof BodyTooLarge) return 413;
+  return error instanceof JobqError ? STATUS[error.code] : 500;
+}
+
 function problem(context: Context, error: Error): Response {
   const known = error instanceof JobqError ? error : undefined;
-  const status =
-    error instanceof ForeignRequest ? 403 : known === undefined ? 500 : STATUS[known.code];
+  const status = statusOf(error);
   const body: Problem = {
     type: 'about:blank',
     title: known?.code ?? 'internal',

@@ -32,15 +32,7 @@ export function inProcess(app: Hono): Send {
 export function overHttp(url: string): Send {
   return (method, path, body) =>
     new Promise((resolve, reject) => {
-      const outgoing = request(new URL(path, url), { method, agent: false }, (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('error', reject);
-        response.on('end', () =>
-          resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }),
-        );
-      });
-      outgoing.on('error', (error: NodeJS.ErrnoException) =>
+      const fail = (error: NodeJS.ErrnoException) =>
         reject(
           new JobqError(
             'emulator-unreachable',
@@ -48,8 +40,16 @@ export function overHttp(url: string): Send {
             'It may be starting or ending; try again, or look at its terminal.',
             { cause: error },
           ),
-        ),
-      );
+        );
+      const outgoing = request(new URL(path, url), { method, agent: false }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', fail);
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }),
+        );
+      });
+      outgoing.on('error', fail);
       if (body !== undefined) outgoing.setHeader('content-type', 'application/json');
       outgoing.end(body);
     });
@@ -73,7 +73,7 @@ export async function ask(
   if (status < 400) return text;
   let told: Partial<Problem> = {};
   try {
-    told = JSON.parse(text) as Problem;
+    told = { ...(JSON.parse(text) as Problem) };
   } catch {
     // Not from the emulator: said below.
   }

@@ -1,5 +1,6 @@
 import type { MiddlewareHandler } from 'hono';
 import { JobqError } from '../errors.js';
+import { BODY_LIMIT_BYTES } from './contract.js';
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
 
@@ -27,6 +28,16 @@ export class ForeignRequest extends JobqError {
       'usage',
       `a request with ${what} is refused: this API runs code and answers only this machine`,
       'Call it by http://127.0.0.1 or http://localhost, from no web page.',
+    );
+  }
+}
+
+export class BodyTooLarge extends JobqError {
+  constructor() {
+    super(
+      'input',
+      `the body is larger than ${BODY_LIMIT_BYTES} bytes`,
+      'Send the jobs in several requests; nothing was inserted.',
     );
   }
 }

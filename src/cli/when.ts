@@ -8,13 +8,22 @@ import { parseDuration } from '../job/duration.js';
 export function parseWhen(text: string, flag: string, now = new Date()): Date {
   const ms = parseDuration(text);
   if (ms !== undefined) return new Date(now.getTime() + ms);
-  const at = /^\d{4}-\d\d-\d\d/.test(text) ? new Date(text) : new Date(Number.NaN);
+  const at = isInstant(text) ? new Date(text) : new Date(Number.NaN);
   if (!Number.isNaN(at.getTime())) return at;
   throw new JobqError(
     'usage',
     `${flag} is ${JSON.stringify(text)}, which is neither a duration nor a time`,
     'Say how long from now ("90s", "5m", "2h"), or when ("2026-03-01T09:00:00Z").',
   );
+}
+
+const INSTANT = /^(\d{4}-\d\d-\d\d)(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
+
+/** Whether the text is an ISO time, of a day that there is; `Date` reads 30 February as 2 March. */
+function isInstant(text: string): boolean {
+  const [, day] = INSTANT.exec(text) ?? [];
+  const at = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(day!);
 }
 
 /** @throws JobqError `usage` */

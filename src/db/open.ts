@@ -58,6 +58,7 @@ async function openCluster(dir: DataDir): Promise<PgliteDatabase> {
     return await openPglite({ dataDir: dir.pgdata });
   } catch (error) {
     if (!(error instanceof JobqError)) throw error;
-    throw damaged(dir.root, error.message, error);
+    const reason = error.cause instanceof Error ? error.cause.message : error.message;
+    throw damaged(dir.root, reason, error);
   }
 }

@@ -78,11 +78,16 @@ export class PgliteSession {
 
   #die(reason: string, log: string[]): void {
     if (this.dead) return;
-    const words = log.findLast((line) => /PANIC|FATAL/.test(line)) ?? log.at(-1);
+    // The engine's own reason, without its time stamp: `2026-11-29 19:01:34.386 UTC [42] PANIC:  …`
+    const lastWords = log.findLast((line) => /\b(PANIC|FATAL):/.test(line));
+    const why = lastWords?.replace(/^.*?\b(?:PANIC|FATAL):\s*/, '').trim() ?? reason;
     this.dead = new JobqError(
       'database-unreachable',
-      `the database at ${this.#location} stopped: ${reason}${words ? ` (${words.trim()})` : ''}`,
-      'What was acknowledged is kept; the next statement opens it again.',
+      `the database at ${this.#location} stopped: ${why}`,
+      this.#location === 'memory'
+        ? 'What was in memory is gone. Start again, or keep the database in a directory.'
+        : 'What was acknowledged is kept; the next statement opens it again.',
+      { cause: new Error(why) },
     );
     void this.#worker.terminate();
     for (const waiter of this.#waiting.splice(0)) waiter.reject(this.dead);

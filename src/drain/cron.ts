@@ -24,7 +24,9 @@ export class Cron {
     return this.#next;
   }
 
+  /** Idempotent. */
   start(): void {
+    this.stop();
     this.#plan(this.clock.now());
   }
 

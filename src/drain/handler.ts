@@ -5,7 +5,7 @@
 import { constants } from 'node:fs';
 import { access, readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { visible } from '../job/text.js';
+import { head, visible } from '../job/text.js';
 import { didYouMean } from '../suggest.js';
 
 /** A script and what runs it. */
@@ -61,7 +61,7 @@ export async function findHandler(
   if (name.some((part) => part === '' || isHidden(part) || /[\\\0]/.test(part))) {
     return {
       exitCode: 127,
-      reason: `the kind "${visible(kind)}" cannot name a handler: each part between slashes must be a file name`,
+      reason: `the kind "${shownKind(kind)}" cannot name a handler: each part between slashes must be a file name`,
     };
   }
   for (const extension of [...Object.keys(interpreters), '']) {
@@ -77,9 +77,11 @@ export async function findHandler(
       };
     }
     if (extension === '' && !(await isExecutable(real))) {
+      // The kind "resize.py" is not the handler resize.py.
+      if (path.extname(script) in interpreters) break;
       return {
         exitCode: 126,
-        reason: `${visible(script)} has no extension and is not executable; chmod +x it (it needs a shebang), or give it an extension`,
+        reason: `${visible(script)} is not executable, and no extension says what runs it; chmod +x it (it needs a shebang), or give it an extension`,
       };
     }
     if (isTypeScript(extension) && !(extension in overrides) && !(await canRunTypeScript(dir))) {
@@ -134,10 +136,15 @@ async function findTsx(dir: string): Promise<string | undefined> {
 }
 
 async function notFound(dir: string, kind: string, extensions: string[]): Promise<string> {
-  const shown = visible(kind);
+  const shown = shownKind(kind);
   const known = await knownKinds(dir, extensions);
   const near = didYouMean(kind, known);
-  return `no handler for kind "${shown}": looked for ${shown}{${extensions.join(',')}} and an executable ${shown} in ${dir}${near}`;
+  return `no handler for kind "${shown}"${near || ';'} looked for ${shown}{${extensions.join(',')}} and an executable ${shown} in ${dir}`;
+}
+
+/** A kind as a message shows it: nothing in it moves a terminal, and it never pushes the rest out. */
+function shownKind(kind: string): string {
+  return head(visible(kind), 200);
 }
 
 /** The kinds that a handlers directory has scripts for, sorted. */
@@ -145,13 +152,8 @@ export async function knownKinds(
   handlersDir: string,
   extensions: readonly string[] = Object.keys(INTERPRETERS),
 ): Promise<string[]> {
-  const files = await readdir(handlersDir, { recursive: true, withFileTypes: true }).catch(
-    () => [],
-  );
   const kinds = new Set<string>();
-  for (const file of files) {
-    const relative = path.relative(handlersDir, path.join(file.parentPath, file.name));
-    if (file.isDirectory() || relative.split(path.sep).some(isHidden)) continue;
+  for await (const relative of filesIn(handlersDir)) {
     const extension = path.extname(relative);
     if (extension !== '' && !extensions.includes(extension)) continue;
     if (extension === '' && !(await isExecutable(path.join(handlersDir, relative)))) continue;
@@ -163,6 +165,17 @@ export async function knownKinds(
     );
   }
   return [...kinds].sort();
+}
+
+/** Files under a directory, relative to it; hidden folders are not even entered (they are large). */
+async function* filesIn(dir: string, folder = ''): AsyncGenerator<string> {
+  const entries = await readdir(path.join(dir, folder), { withFileTypes: true }).catch(() => []);
+  for (const entry of entries) {
+    if (isHidden(entry.name)) continue;
+    const relative = path.join(folder, entry.name);
+    if (entry.isDirectory()) yield* filesIn(dir, relative);
+    else yield relative;
+  }
 }
 
 function isHidden(part: string): boolean {

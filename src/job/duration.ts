@@ -2,24 +2,31 @@ const UNITS: Record<string, number> = {
   ms: 1,
   s: 1_000,
   m: 60_000,
+  min: 60_000,
   h: 3_600_000,
   d: 86_400_000,
 };
 
+/** A hundred years: a date this far from one of today can be written, and stored by Postgres. */
+const LONGEST_MS = 36_525 * 86_400_000;
+
 /**
- * Reads `90`, `1.5s`, `250ms`, `5m`, `2h`, `1d`, or several in a row (`1h30m`). A bare number is
- * seconds.
- * @returns milliseconds, or undefined when the text is no duration.
+ * Reads `90`, `1.5s`, `250ms`, `5m`, `2h`, `1d`, or several in a row (`1h30m`), and what
+ * `formatDuration` prints (`2 min 5 s`). A bare number is seconds.
+ * @returns milliseconds, or undefined when the text is no duration or one of more than 100 years.
  */
 export function parseDuration(text: string): number | undefined {
   const trimmed = text.trim();
-  if (/^\d+(\.\d+)?$/.test(trimmed)) return Math.round(Number(trimmed) * 1_000);
-  if (!/^(\d+(\.\d+)?(ms|s|m|h|d))+$/.test(trimmed)) return undefined;
   let total = 0;
-  for (const [, amount, unit] of trimmed.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)) {
-    total += Number(amount) * UNITS[unit!]!;
+  if (/^\d+(\.\d+)?$/.test(trimmed)) {
+    total = Number(trimmed) * UNITS.s!;
+  } else {
+    if (!/^(\d+(\.\d+)? ?(ms|s|min|m|h|d) ?)+$/.test(trimmed)) return undefined;
+    for (const [, amount, unit] of trimmed.matchAll(/(\d+(?:\.\d+)?) ?(ms|s|min|m|h|d)/g)) {
+      total += Number(amount) * UNITS[unit!]!;
+    }
   }
-  return Number.isFinite(total) ? Math.round(total) : undefined;
+  return total <= LONGEST_MS ? Math.round(total) : undefined;
 }
 
 /** `850 ms`, `1.5 s`, `2 min 5 s`, `3 h 10 min`, `2 d 4 h`: two units at most. */

@@ -70,6 +70,11 @@ function explainPending(job: Job, around: Circumstances): string[] {
     if (job.last_error !== null) reasons.push(`Its last error: ${headline(job.last_error)}`);
   } else {
     reasons.push(`It is due since ${formatDuration(-waitMs)}.`);
+    if (job.attempts > 0) {
+      reasons.push(
+        `Attempt ${job.attempts} of ${job.max_attempts} failed: ${headline(job.last_error ?? '')}`,
+      );
+    }
     reasons.push(...explainWaiting(around));
   }
   if (noHandler !== undefined) reasons.push(`When it runs it will fail: ${noHandler}`);

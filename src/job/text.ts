@@ -14,14 +14,21 @@ export function tail(text: string, count: number): string {
   const near = text.slice(-2 * count - 1);
   const points = Array.from(near);
   if (points.length <= count && near.length === text.length) return text;
-  return `…${points.slice(-(count - 1)).join('')}`;
+  return `…${points.slice(points.length - count + 1).join('')}`;
+}
+
+/** The first `count` characters (code points), a trailing `…` in place of what was cut. */
+export function head(text: string, count: number): string {
+  const near = text.slice(0, 2 * count + 1);
+  const points = Array.from(near);
+  if (points.length <= count && near.length === text.length) return text;
+  return `${points.slice(0, count - 1).join('')}…`;
 }
 
 /** The first line with something on it, cut to `count` characters. */
 export function firstLine(text: string, count = 200): string {
   const line = text.split(/[\r\n]+/).find((part) => part.trim() !== '') ?? '';
-  const points = Array.from(line.trim());
-  return points.length <= count ? points.join('') : `${points.slice(0, count - 1).join('')}…`;
+  return head(line.trim(), count);
 }
 
 /**
@@ -30,7 +37,10 @@ export function firstLine(text: string, count = 200): string {
  */
 export function headline(error: string, count = 200): string {
   const lines = error.split(/[\r\n]+/).filter((part) => part.trim() !== '');
-  if (lines.some((line) => line.startsWith('Traceback (most recent call last)'))) {
+  // A long trace may have lost its first line: what is stored is the tail.
+  if (
+    lines.some((line) => /^Traceback \(most recent call last\)|^ {2}File ".*", line \d/.test(line))
+  ) {
     return firstLine(lines.findLast((line) => /^\S/.test(line)) ?? '', count);
   }
   const thrown = lines.find((line) => /^(Uncaught )?[A-Z]\w*(Error|Exception)\b/.test(line));

@@ -2,14 +2,14 @@
  * Fixtures: JSON Lines, one job a line, in arrival order (docs/fixtures.md). Files are read as
  * streams, twice: once to refuse a bad line before anything is inserted, once to play.
  */
+import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { JobqError } from '../errors.js';
 import { parseDuration } from '../job/duration.js';
 import { STATUSES, type Status } from '../job/job.js';
-import { visible } from '../job/text.js';
-import { JsonFault, slices } from '../json.js';
+import { head, storable, visible } from '../job/text.js';
+import { checkJsonb, JsonFault, type Member, members } from '../json.js';
 import { didYouMean } from '../suggest.js';
 
 /** What a line says its job must come to. Texts need only be contained. */
@@ -39,13 +39,19 @@ export interface FixtureJob {
 const offset = z.string().transform((text, context) => {
   const ms = parseDuration(text);
   if (ms !== undefined) return ms;
-  context.addIssue({ code: 'custom', message: 'is no duration such as "0s", "1.5s" or "2m"' });
+  context.addIssue({
+    code: 'custom',
+    message: `${JSON.stringify(text)} is no duration such as "0s", "1.5s" or "2m"`,
+  });
   return z.NEVER;
 });
 
 const LINE = z.strictObject({
   at: offset,
-  kind: z.string().min(1, 'may not be empty'),
+  kind: z
+    .string()
+    .min(1, 'may not be empty')
+    .refine((kind) => storable(kind) === kind, 'Postgres cannot store a NUL or half a character'),
   payload: z.unknown(),
   count: z.int().min(1, 'must be 1 or more').optional(),
   run_after: offset.optional(),
@@ -65,19 +71,22 @@ const LINE = z.strictObject({
  * @throws JobqError `input`, naming file, line, column and reason.
  */
 export async function* readFixture(file: string): AsyncGenerator<FixtureJob> {
-  const stream = createReadStream(file, 'utf8');
-  const lines = createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY });
   let number = 0;
   let lastAtMs = 0;
   try {
-    for await (const text of lines) {
+    for await (const bytes of linesOf(file)) {
       number += 1;
+      const text = bytes.toString('utf8');
       const line = number === 1 ? text.replace(/^\ufeff/, '') : text;
+      if (!isUtf8(bytes)) {
+        const { column } = new JsonFault(line, line.indexOf('\ufffd'), '');
+        throw refuse({ file, line: number, column }, 'no UTF-8 text', 'Save the file as UTF-8.');
+      }
       if (line.trim() === '') continue;
       const job = parseLine(file, number, line);
       if (job.atMs < lastAtMs) {
         throw refuse(
-          { file, line: number, column: columnOf(line, 'at') },
+          { file, line: number, column: columnOf(line, ['at']) },
           `at is ${job.atMs / 1000} s, before the line above it (${lastAtMs / 1000} s)`,
           'Lines stand in the order in which their jobs arrive; sort them by "at".',
         );
@@ -93,10 +102,28 @@ export async function* readFixture(file: string): AsyncGenerator<FixtureJob> {
       'Give the path of a JSON Lines file; jobq-dev init makes one to start from.',
       { cause: error },
     );
-  } finally {
-    stream.destroy();
   }
 }
+
+/**
+ * The lines of a file as bytes, split at newlines and nothing else: node's readline also splits at
+ * U+2028 and U+2029, which JSON strings hold as they are.
+ */
+async function* linesOf(file: string): AsyncGenerator<Buffer> {
+  let parts: Buffer[] = [];
+  for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
+    let from = 0;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
+      yield Buffer.concat([...parts, chunk.subarray(from, end)]);
+      parts = [];
+      from = end + 1;
+    }
+    parts.push(chunk.subarray(from));
+  }
+  yield Buffer.concat(parts);
+}
+
+const NEWLINE = 0x0a;
 
 /**
  * Reads the whole fixture without keeping it.
@@ -117,28 +144,32 @@ export async function checkFixture(file: string): Promise<{ jobs: number; lastsM
 }
 
 function parseLine(file: string, line: number, text: string): FixtureJob {
-  let parts: Map<string, string>;
+  if (!text.trimStart().startsWith('{')) {
+    throw refuse(
+      { file, line, column: text.search(/\S/) + 1 },
+      'a line is an object, as {"at":"0s","kind":"…","payload":{}}',
+    );
+  }
+  let parts: Map<string, Member>;
   try {
-    parts = slices(text);
+    parts = members(text);
+    checkJsonb(text);
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error;
     throw refuse({ file, line, column: error.column }, error.reason);
   }
-  if (!text.trimStart().startsWith('{')) {
-    throw refuse(
-      { file, line, column: 1 },
-      'a line is an object, as {"at":"0s","kind":"…","payload":{}}',
-    );
-  }
-  const payload = parts.get('payload');
+  const payload = parts.get('payload')?.text;
   const parsed = LINE.safeParse(
     Object.fromEntries(
-      [...parts].map(([key, value]) => [key, key === 'payload' ? null : JSON.parse(value)]),
+      [...parts].map(([key, { text }]) => [key, key === 'payload' ? null : JSON.parse(text)]),
     ),
   );
   if (!parsed.success) {
-    const issue = parsed.error.issues[0]!;
-    throw refuse({ file, line, column: columnOf(text, issue) }, explain(issue));
+    // A misspelt key is the cause of the one that is missing.
+    const { issues } = parsed.error;
+    const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]!;
+    const path = issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0]!] : issue.path;
+    throw refuse({ file, line, column: columnOf(text, path) }, explain(issue));
   }
   if (payload === undefined) throw refuse({ file, line, column: 1 }, 'payload is missing');
   const { at, kind, count, run_after, max_attempts, expect } = parsed.data;
@@ -171,16 +202,19 @@ function explain(issue: Issue): string {
   return `${where}: ${message}`;
 }
 
-/** Where the key that an issue is about stands in the line, from 1. */
-function columnOf(text: string, issue: Issue | string): number {
-  const key =
-    typeof issue === 'string'
-      ? issue
-      : issue.code === 'unrecognized_keys'
-        ? issue.keys[0]
-        : issue.path.at(-1);
-  const index = key === undefined ? -1 : text.indexOf(JSON.stringify(String(key)));
-  return index < 0 ? 1 : Array.from(text.slice(0, index)).length + 1;
+/** Where the key at `path` stands in the line, from 1; where it is missing, what should hold it. */
+function columnOf(text: string, path: readonly PropertyKey[]): number {
+  let position = 0;
+  let inside = 0;
+  let value = text;
+  for (const key of path) {
+    const member = members(value).get(String(key));
+    if (member === undefined) break;
+    position = inside + member.keyPosition;
+    inside += member.position;
+    value = member.text;
+  }
+  return new JsonFault(text, position, '').column;
 }
 
 function refuse(
@@ -188,5 +222,6 @@ function refuse(
   reason: string,
   hint = 'Nothing was inserted. docs/fixtures.md describes the format.',
 ): JobqError {
-  return new JobqError('input', `${at.file}:${at.line}:${at.column}: ${visible(reason)}`, hint);
+  const shown = head(visible(reason), 500);
+  return new JobqError('input', `${at.file}:${at.line}:${at.column}: ${shown}`, hint);
 }

@@ -36,7 +36,8 @@ describe('after a SIGKILL of jobq-dev', () => {
 
   async function startStandIn(source: string, mark: string, perl = 'yes'): Promise<ChildProcess> {
     const script = handler(scratch, 'crash.sh', source);
-    const child = spawn(process.execPath, [STAND_IN, scratch.root, mark, script, perl], {
+    const child = spawn(process.execPath, [STAND_IN, scratch.root, script, perl], {
+      env: { ...process.env, MARK: mark },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     standIn = child;

@@ -1,9 +1,9 @@
 // A jobq-dev stand-in that is killed by its test: runs one shell handler and waits for ever.
-//   node stand-in.mjs ROOT MARK SCRIPT PERL(yes|no)
+//   MARK=… node stand-in.mjs ROOT SCRIPT PERL(yes|no)
 import { join } from 'node:path';
 import { createProcessProvider } from '#src/sandbox/process/index.js';
 
-const [root, mark, script, perl] = process.argv.slice(2);
+const [root, script, perl] = process.argv.slice(2);
 const provider = await createProcessProvider({
   workDir: join(root, 'work'),
   journalDir: join(root, 'journal'),
@@ -20,7 +20,7 @@ await sandbox.run({
   interpreter: ['sh'],
   script,
   args: [],
-  env: { MARK: mark },
+  env: { MARK: process.env.MARK },
   timeoutMs: 600_000,
   outputLimitBytes: 1000,
   onOutput: (_, text) => process.stdout.write(text),

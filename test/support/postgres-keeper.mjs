@@ -61,9 +61,8 @@ const server = new EmbeddedPostgres({
   onError: (line) => log.push(String(line)),
 });
 
-let stopping;
 function stop() {
-  stopping ??= server.stop().finally(() => process.exit(0));
+  server.stop().finally(() => process.exit(0));
 }
 
 try {

@@ -1,100 +1,127 @@
-/** jobq-dev's side of a monitor: the process that runs one command and ends all of it. */
+/** jobq-dev's side of a monitor: the process that runs commands and ends all of each. */
 import type { Socket } from 'node:net';
 import { after } from './deadline.js';
 import { encodeFrame, FrameReader } from './frames.js';
 import { type Launch, type LaunchEnd, type Launched, type Sinks, signalName } from './launch.js';
 import { PATIENCE_MS, type Warden } from './warden.js';
 
-export class Monitor implements Launched {
-  readonly ended: Promise<LaunchEnd>;
+export class Monitor {
+  /** False when it is gone. */
+  alive = true;
   readonly #warden: Warden;
   readonly #socket: Socket;
   readonly #reader = new FrameReader();
-  #sinks: Sinks | undefined;
   #pid: number | undefined;
-  #failure: { errno: number; message: string } | undefined;
-  #end!: (end: LaunchEnd) => void;
-  #over = false;
-  #killed = false;
-  #stopWaiting = (): void => {};
+  #run: MonitoredRun | undefined;
 
   private constructor(warden: Warden, socket: Socket) {
     this.#warden = warden;
     this.#socket = socket;
-    this.ended = new Promise((resolve) => {
-      this.#end = resolve;
-    });
     socket.on('error', () => {}); // 'close' follows
     socket.on('data', (chunk) => this.#onData(chunk));
     socket.once('close', () => this.#onClose());
+    socket.unref();
   }
 
-  /** A monitor that waits for its command. @throws Error when the warden is gone. */
+  /** A monitor that waits for its first command. @throws Error when the warden is gone. */
   static async open(warden: Warden): Promise<Monitor> {
     return new Monitor(warden, await warden.connect());
   }
 
-  /** Starts the command, once; the request is never sent again. */
+  /** Starts a command, after the end of the last one. The request is never sent again. */
   launch(launch: Launch, sinks: Sinks): Launched {
-    this.#sinks = sinks;
-    this.#socket.write(encodeFrame('R', encodeLaunch(launch)));
-    return this;
+    const run = new MonitoredRun(sinks, {
+      kill: () => this.#socket.write(encodeFrame('K')),
+      killMonitor: () => {
+        if (this.#pid !== undefined) this.#warden.killMonitor(this.#pid);
+      },
+      killWarden: () => {
+        this.#warden.destroy();
+        this.#socket.destroy();
+      },
+    });
+    if (this.alive) {
+      this.#run = run;
+      this.#socket.ref();
+      this.#socket.write(encodeFrame('R', encodeLaunch(launch)));
+    } else {
+      run.finish(lost('the process that was to start the handler is gone'));
+    }
+    return run;
   }
 
-  /** Lets go of a monitor that has nothing to run. */
+  /** Lets go of a monitor that runs nothing. */
   close(): void {
     this.#socket.destroy();
+  }
+
+  #onData(chunk: Buffer): void {
+    for (const { letter, payload } of this.#reader.read(chunk)) {
+      if (letter === 'O') this.#run?.sinks.stdout(payload);
+      else if (letter === 'E') this.#run?.sinks.stderr(payload);
+      else if (letter === 'M') this.#pid = Number(payload);
+      else if (letter === 'F') this.#run?.notStarted(payload.toString());
+      else if (letter === 'X') this.#finish(parseEnd(payload.toString('latin1')));
+    }
+  }
+
+  #finish(end: LaunchEnd): void {
+    const run = this.#run;
+    this.#run = undefined;
+    this.#socket.unref();
+    run?.finish(end);
+  }
+
+  async #onClose(): Promise<void> {
+    this.alive = false;
+    // It died without a word: of the handler's doing, or of ours.
+    if (this.#run && this.#pid !== undefined) await this.#warden.remainsEnded(this.#pid);
+    this.#finish(lost('the process that watches the handler was killed'));
+  }
+}
+
+/** One command in a monitor. */
+class MonitoredRun implements Launched {
+  readonly ended: Promise<LaunchEnd>;
+  readonly sinks: Sinks;
+  readonly #ways: Record<'kill' | 'killMonitor' | 'killWarden', () => void>;
+  #resolve!: (end: LaunchEnd) => void;
+  #failure: LaunchEnd | undefined;
+  #killed = false;
+  #over = false;
+  #cancelEscalation = (): void => {};
+
+  constructor(sinks: Sinks, ways: Record<'kill' | 'killMonitor' | 'killWarden', () => void>) {
+    this.sinks = sinks;
+    this.#ways = ways;
+    this.ended = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
   }
 
   kill(): void {
     if (this.#killed || this.#over) return;
     this.#killed = true;
-    this.#socket.write(encodeFrame('K'));
+    this.#ways.kill();
     // A stopped or stuck monitor is killed by the warden, and a stuck warden by us.
-    this.#stopWaiting = after(PATIENCE_MS, () => {
-      if (this.#pid !== undefined) this.#warden.killMonitor(this.#pid);
-      this.#stopWaiting = after(PATIENCE_MS, () => {
-        this.#warden.destroy();
-        this.#socket.destroy();
-      });
+    this.#cancelEscalation = after(PATIENCE_MS, () => {
+      this.#ways.killMonitor();
+      this.#cancelEscalation = after(PATIENCE_MS, this.#ways.killWarden);
     });
   }
 
-  #onData(chunk: Buffer): void {
-    for (const { letter, payload } of this.#reader.read(chunk)) {
-      if (letter === 'O') this.#sinks?.stdout(payload);
-      else if (letter === 'E') this.#sinks?.stderr(payload);
-      else if (letter === 'M') this.#pid = Number(payload);
-      else if (letter === 'F') this.#failure = parseFailure(payload.toString());
-      else if (letter === 'X') this.#finish(this.#parseEnd(payload.toString('latin1')));
-    }
+  /** The command could not be started; the end, without meaning then, follows. */
+  notStarted(text: string): void {
+    const space = text.indexOf(' ');
+    const errno = Number(text.slice(0, space));
+    this.#failure = { by: 'not-started', errno, message: text.slice(space + 1) };
   }
 
-  #parseEnd(text: string): LaunchEnd {
-    if (this.#failure) return { by: 'not-started', ...this.#failure };
-    const [reason, status, peak] = text.split(' ');
-    const peakMemoryBytes = Number(peak);
-    const measured = peakMemoryBytes > 0 ? { peakMemoryBytes } : {};
-    if (reason === 'kill' || reason === 'memory') return { by: reason, ...measured };
-    if (reason === 'warden') return lost('the process that starts handlers (the warden) ended');
-    return { ...decodeStatus(Number(status)), ...measured };
-  }
-
-  async #onClose(): Promise<void> {
-    if (this.#over) return;
-    // It died without a word: of the handler's doing, or of ours in `kill`.
-    if (this.#pid !== undefined) await this.#warden.remainsEnded(this.#pid);
-    this.#finish(
-      this.#killed ? { by: 'kill' } : lost('the process that watches the handler was killed'),
-    );
-  }
-
-  #finish(end: LaunchEnd): void {
-    if (this.#over) return;
+  finish(end: LaunchEnd): void {
     this.#over = true;
-    this.#stopWaiting();
-    this.#socket.end();
-    this.#end(end);
+    this.#cancelEscalation();
+    if (end.by === 'lost' && this.#killed) this.#resolve({ by: 'kill' });
+    else this.#resolve(this.#failure ?? end);
   }
 }
 
@@ -109,9 +136,14 @@ function encodeLaunch(launch: Launch): string {
   return `${fields.join('\0')}\0`;
 }
 
-function parseFailure(text: string): { errno: number; message: string } {
-  const space = text.indexOf(' ');
-  return { errno: Number(text.slice(0, space)), message: text.slice(space + 1) };
+/** Reads the payload of an X frame; see warden.pl. */
+function parseEnd(text: string): LaunchEnd {
+  const [reason, status, peak] = text.split(' ');
+  const peakMemoryBytes = Number(peak);
+  const measured = peakMemoryBytes > 0 ? { peakMemoryBytes } : {};
+  if (reason === 'kill' || reason === 'memory') return { by: reason, ...measured };
+  if (reason === 'warden') return lost('the process that starts handlers (the warden) ended');
+  return { ...decodeStatus(Number(status)), ...measured };
 }
 
 /** Reads a status of wait(2): the low seven bits are the signal, the second byte the exit code. */

@@ -4,7 +4,7 @@
 #   perl warden.pl SOCKET
 #
 # jobq-dev (src/sandbox/process/warden.ts) holds this process's stdin open for as long as it lives.
-# For each connection to SOCKET the warden forks a monitor; the monitor runs one command:
+# For each connection to SOCKET the warden forks a monitor, which runs one command after the other:
 #
 #   jobq-dev ──stdin: "kill PID", EOF = jobq-dev is gone──▶ warden
 #      │                                                      │ fork, one a connection
@@ -17,10 +17,10 @@
 # macOS; only modules of Debian's perl-base are used (so no Time::HiRes).
 #
 # Frames, both ways: one letter, the payload's length (4 bytes, big endian), the payload.
-#   to the monitor    R  run: strings that each end with NUL: memory limit in bytes, working
-#                        directory, number of cgroups, their paths, number of arguments, the
-#                        arguments, then the environment as NAME=value
-#                     K  kill: end everything now
+#   to the monitor    R  run, after the end of the last one: strings that each end with NUL: memory
+#                        limit in bytes, working directory, number of cgroups, their paths,
+#                        number of arguments, the arguments, then the environment as NAME=value
+#                     K  kill: end the run now, if there is one
 #   from the monitor  M  its pid, once
 #                     O  bytes from stdout          E  bytes from stderr
 #                     F  "ERRNO TEXT": the command could not be started (then X follows)
@@ -141,7 +141,10 @@ sub end_strays {
 
 # --------------------------------------------------------------------------------- a monitor
 
-# Runs one command and ends when nothing of it is left and jobq-dev knows how it went.
+# Runs commands, one after the other, until the connection ends. It is kept for the next command
+# because a fork of this process costs milliseconds; it is as good as new, since nothing of a
+# command is left when its end is told. For the same reason the process of the next command is made
+# while there is none.
 sub monitor {
     my ( $connection, $alive, $signals ) = @_;
     name_process('jobq-monitor');
@@ -149,141 +152,163 @@ sub monitor {
     unblock($connection);
 
     my ( $incoming, $outgoing ) = ( '', frame( M => $$ ) );
-    my ( %streams, $handler, $limit, $failure );    # %streams: frame letter => pipe
-    my ( $status, $peak, $ended ) = ( 0, 0, 0 );
-    my ( $interval, $next_sample ) = ( FIRST_SAMPLE_SECONDS, 0 );
+    my $next = prepare_run( $connection, $alive );
+    my $run;    # while a command runs
 
-    # The first reason to end it wins; later ones change nothing.
+    # The first reason to end a command wins: then there is none for a later one to end.
     my $end = sub {
         my ($reason) = @_;
-        return if $ended++;
-        my $last = end_all($handler);
-        $status = $last if defined $last;
-        for my $letter ( keys %streams ) {
-            1 while read_output( $letter, \%streams, \$outgoing );
+        return if !$run;
+        end_all($run);
+        for my $letter ( keys %{ $run->{streams} } ) {
+            1 while read_output( $letter, $run->{streams}, \$outgoing );
         }
-        my $largest = largest_child();
-        $peak = $largest if $largest > $peak;
-        my $errno = defined $failure ? read_failure($failure) : '';
-        $outgoing .= frame( F => $errno ) if $errno ne '';
-        $outgoing .= frame( X => "$reason $status $peak" );
+        my $failure = read_failure( $run->{failure} );
+        $outgoing .= frame( F => $failure ) if $failure ne '';
+        $outgoing .= frame( X => "$reason $run->{status} $run->{peak}" );
+        undef $run;
     };
 
     while (1) {
-        last if $ended && $outgoing eq '';
         my $behind = length($outgoing) > BACKLOG_BYTES;
+        my $streams = $run ? $run->{streams} : {};
         my $read = bits( fileno($connection), fileno($alive), $signals,
-            $behind ? () : map { fileno $_ } values %streams );
+            $behind ? () : map { fileno $_ } values %$streams );
         my $write = $outgoing eq '' ? undef : bits( fileno $connection );
-        my $watching = defined $handler && !$ended;
-        my $wait = $watching && !defined $signals ? POLL_SECONDS : $watching ? $interval : undef;
-        my $ready = select( $read, $write, undef, $wait );
-        if ( $ready <= 0 ) {
-            $read  = '';
-            $write = undef;
-        }
-
-        if ( defined $write && vec( $write, fileno $connection, 1 ) ) {
-            my $sent = syswrite( $connection, $outgoing, READ_BYTES );
-            if    ( defined $sent ) { substr( $outgoing, 0, $sent, '' ) }
-            elsif ( $! != EAGAIN && $! != EINTR ) { $end->('kill'); last }
-        }
-        last if $ended && $outgoing eq '';
+        my $wait = !$run ? undef : defined $signals ? $run->{interval} : POLL_SECONDS;
+        if ( select( $read, $write, undef, $wait ) <= 0 ) { ( $read, $write ) = ( '', undef ) }
 
         if ( vec( $read, fileno $connection, 1 ) ) {
             my $got = sysread( $connection, $incoming, READ_BYTES, length $incoming );
-            if ( defined $got ? $got == 0 : $! != EAGAIN && $! != EINTR ) {
-                $end->('kill');    # jobq-dev is gone or gave up: there is nobody to tell
-                last;
-            }
+            last if defined $got ? $got == 0 : $! != EAGAIN && $! != EINTR;
             while ( my ( $letter, $payload ) = take_frame( \$incoming ) ) {
                 $end->('kill') if $letter eq 'K';
-                next if $letter ne 'R' || defined $handler || $ended;
-                ( $handler, $limit, $failure, %streams ) = start($payload);
-                $next_sample = seconds() + $interval;
-                $end->('exit') if !$handler;
+                next if $letter ne 'R' || $run;
+                $run = start( $next || prepare_run( $connection, $alive ), $payload );
+                undef $next;
+                $end->('exit') if !$run->{pid};
             }
         }
-        for my $letter ( keys %streams ) {
-            next if !vec( $read, fileno $streams{$letter}, 1 );
-            read_output( $letter, \%streams, \$outgoing );
+        for my $letter ( keys %$streams ) {
+            next if !vec( $read, fileno $streams->{$letter}, 1 );
+            read_output( $letter, $streams, \$outgoing );
         }
         clear_signals($signals) if defined $signals;
-        if ($watching) {
-            while ( ( my $pid = waitpid( -1, POSIX::WNOHANG() ) ) > 0 ) {
-                next if $pid != $handler;
-                $status = $?;
-                $end->('exit');
-                last;
-            }
+        if ($run) {
+            reap($run);
+            $end->('exit') if $run->{over};
+        }
+        if ( $run && seconds() >= $run->{next_sample} ) {
+            my $used = memory_used( $run->{limit} );
+            $run->{peak} = $used if $used > $run->{peak};
+            $run->{interval} *= 2;
+            $run->{interval} = SAMPLE_SECONDS if $run->{interval} > SAMPLE_SECONDS;
+            $run->{next_sample} = seconds() + $run->{interval};
+            $end->('memory') if $run->{limit} && $used > $run->{limit};
         }
         if ( vec( $read, fileno $alive, 1 ) ) {
             $end->('warden');
-            # Once: a second look at a closed pipe would spin while the rest is sent.
-            $alive = $connection;
+            # The connection takes it, or jobq-dev is gone too and the end of it says so.
+            while ( $outgoing ne '' ) { last if !send_some( $connection, \$outgoing, 1 ) }
+            last;
         }
-        if ( $watching && !$ended && seconds() >= $next_sample ) {
-            my $used = memory_used($limit);
-            $peak = $used if $used > $peak;
-            $end->('memory') if $limit && $used > $limit;
-            $interval = $interval * 2 < SAMPLE_SECONDS ? $interval * 2 : SAMPLE_SECONDS;
-            $next_sample = seconds() + $interval;
-        }
+        # Also what came up just now: most often it can be sent without another look.
+        last if $outgoing ne '' && !send_some( $connection, \$outgoing );
+        $next ||= prepare_run( $connection, $alive ) if !$run && $outgoing eq '';
     }
+    # jobq-dev is gone or lets go of this monitor: there is nobody to tell.
+    $end->('kill');
+    end_all();
     POSIX::_exit(0);
 }
 
-# Starts the command of an R frame: (pid, memory limit, failure pipe, O => pipe, E => pipe).
-sub start {
-    my ($payload) = @_;
-    my ( $limit, $directory, @rest ) = split /\0/, $payload, -1;
-    pop @rest;    # after the last NUL
-    my @cgroups   = splice @rest, 0, shift @rest;
-    my @arguments = splice @rest, 0, shift @rest;
+# Sends what the connection takes now, or with $wait, soon; false when it is broken.
+sub send_some {
+    my ( $connection, $outgoing, $wait ) = @_;
+    select( undef, my $write = bits( fileno $connection ), undef, 1 ) if $wait;
+    my $sent = syswrite( $connection, $$outgoing, READ_BYTES );
+    if ( defined $sent ) { substr( $$outgoing, 0, $sent, '' ) }
+    return defined $sent || $! == EAGAIN || $! == EINTR;
+}
 
+# Makes a process that waits for its command, given the handles it must not keep. Gives a run:
+#   pid          of the handler's own process; 0 when there could not be one
+#   order        the pipe that takes the command
+#   over         whether that process ended, and then its `status`, as wait(2) tells it
+#   streams      frame letter => pipe
+#   failure      a pipe that says why it could not be started
+#   limit, peak  memory, in bytes; next_sample, interval: when it is looked at, in seconds
+sub prepare_run {
+    my @foreign = @_;
+    pipe( my $order,   my $order_end )   or die "pipe: $!\n";
     pipe( my $out,     my $out_end )     or die "pipe: $!\n";
     pipe( my $err,     my $err_end )     or die "pipe: $!\n";
     pipe( my $failure, my $failure_end ) or die "pipe: $!\n";
     my $pid = fork();
     if ( defined $pid && $pid == 0 ) {
-        # Perl opens everything above 2 close-on-exec: the handler gets these three only.
-        # The first is /dev/null already.
+        # Held here, they would hide from the others that this process's monitor died.
+        close $_ for @foreign, $order_end;
+        # Perl opens everything above 2 close-on-exec: the handler gets these three only, of which
+        # the first is /dev/null already.
         POSIX::dup2( fileno $out_end, 1 );
         POSIX::dup2( fileno $err_end, 2 );
-        my $step = prepare( $directory, @cgroups );
-        if ( $step eq '' ) {
-            %ENV = map { split /=/, $_, 2 } @rest;
-            no warnings 'exec';
-            exec { $arguments[0] } @arguments;
-            $step = 'exec';
-        }
-        syswrite( $failure_end, ( $! + 0 ) . " $step: $!" );
+        POSIX::setsid();
+        limit_resource( 4, 0, 0 );          # RLIMIT_CORE: no core files
+        limit_resource( 7, OPEN_FILES );    # RLIMIT_NOFILE, the soft limit only
+        my $command = '';
+        while ( sysread( $order, $command, READ_BYTES, length $command ) ) { }
+        become($command) if $command ne '';
+        syswrite( $failure_end, ( $! + 0 ) . " $!" ) if $command ne '';
         POSIX::_exit(126);
     }
     if ( !defined $pid ) {
-        # As if the handler could not be executed: the failure pipe carries the reason.
         syswrite( $failure_end, ( $! + 0 ) . " fork: $!" );
         $pid = 0;
     }
     unblock($_) for $out, $err, $failure;
-    return ( $pid, $limit, $failure, O => $out, E => $err );
+    return {
+        pid      => $pid,
+        order    => $order_end,
+        status   => 0,
+        peak     => 0,
+        interval => FIRST_SAMPLE_SECONDS,
+        streams  => { O => $out, E => $err },
+        failure  => $failure,
+    };
 }
 
-# In the handler's process, before exec: the name of the step that failed, or ''.
-sub prepare {
-    my ( $directory, @cgroups ) = @_;
-    POSIX::setsid();
-    for my $cgroup (@cgroups) {
-        open( my $file, '>', "$cgroup/cgroup.procs" ) or return 'cgroup';
-        defined syswrite( $file, '0' ) or return 'cgroup';
+# Gives a prepared run the command of an R frame.
+sub start {
+    my ( $run, $command ) = @_;
+    ( $run->{limit} ) = split /\0/, $command, 2;
+    $run->{next_sample} = seconds() + $run->{interval};
+    # Blocking, but the other side only reads.
+    while ( $command ne '' ) {
+        my $sent = syswrite( $run->{order}, $command ) or last;
+        substr( $command, 0, $sent, '' );
     }
-    limit_resource( 4, 0, 0 );              # RLIMIT_CORE: no core files
-    limit_resource( 7, OPEN_FILES );        # RLIMIT_NOFILE, the soft limit only
-    chdir $directory or return 'chdir';
+    close delete $run->{order};
+    return $run;
+}
+
+# In the handler's process: becomes the command. Returns, with $! set, only when it cannot.
+sub become {
+    my ($command) = @_;
+    my ( undef, $directory, @rest ) = split /\0/, $command, -1;
+    pop @rest;    # after the last NUL
+    my @cgroups   = splice @rest, 0, shift @rest;
+    my @arguments = splice @rest, 0, shift @rest;
+    for my $cgroup (@cgroups) {
+        open( my $file, '>', "$cgroup/cgroup.procs" ) or return;
+        defined syswrite( $file, '0' ) or return;
+    }
+    chdir $directory or return;
     # Ignored signals and a blocked mask would survive the exec.
     $SIG{$_} = 'DEFAULT' for ignored_signals();
     POSIX::sigprocmask( POSIX::SIG_SETMASK(), POSIX::SigSet->new );
-    return '';
+    %ENV = map { split /=/, $_, 2 } @rest;
+    no warnings 'exec';
+    exec { $arguments[0] } @arguments;
 }
 
 # Moves what a stream has now into frames; false when there is nothing (more) to read.
@@ -309,18 +334,11 @@ sub read_failure {
 # ------------------------------------------------------------------------------ ending a tree
 
 # Kills everything below this process and waits for it, until there is nothing to wait for: that
-# answer is certain, since each descendant hangs below a child or, orphaned, became one. Gives the
-# wait status of one of the children.
+# answer is certain, since each descendant hangs below a child or, orphaned, became one.
 sub end_all {
-    my ($wanted) = @_;
-    my $status;
+    my ($run) = @_;
     my $pause = 0.0005;
-    while (1) {
-        my $pid;
-        while ( ( $pid = waitpid( -1, POSIX::WNOHANG() ) ) > 0 ) {
-            $status = $? if defined $wanted && $pid == $wanted;
-        }
-        return $status if $pid < 0;
+    while ( reap($run) ) {
         # First stop all, until a look finds no new one: what is stopped cannot fork away from the
         # kill (a fork bomb makes children faster than one pass can kill them).
         my %found;
@@ -333,6 +351,30 @@ sub end_all {
         select( undef, undef, undef, $pause );
         $pause *= 2 if $pause < 0.02;
     }
+}
+
+# Waits for the children that ended, without waiting for others; false when there are no children
+# at all. Notes in the run how its handler ended, and the largest memory of a single process.
+sub reap {
+    my ($run) = @_;
+    while (1) {
+        my ( $pid, $status, $memory ) = wait_for_child();
+        return $pid == 0 if $pid <= 0;
+        next if !$run;
+        $run->{peak} = $memory if $memory > $run->{peak};
+        ( $run->{over}, $run->{status} ) = ( 1, $status ) if $pid == $run->{pid};
+    }
+}
+
+# wait4(2), which tells what one child used: (pid, status, largest resident memory in bytes).
+sub wait_for_child {
+    if ( !$SYS{wait4} ) {
+        my $pid = waitpid( -1, POSIX::WNOHANG() );
+        return ( $pid, $?, 0 );
+    }
+    my ( $status, $usage ) = ( "\0" x 4, "\0" x 256 );
+    my $pid = syscall( $SYS{wait4}, -1, $status, POSIX::WNOHANG(), $usage );
+    return ( $pid, unpack( 'i', $status ), 1024 * unpack( 'x32 q', $usage ) );
 }
 
 # Pids of all processes below one, itself not included.
@@ -402,22 +444,14 @@ sub memory_used {
     return $exact;
 }
 
-# The largest resident memory of a single process that was waited for, in bytes.
-sub largest_child {
-    return 0 if !$SYS{getrusage};
-    my $usage = "\0" x 256;
-    return 0 if syscall( $SYS{getrusage}, -1, $usage ) != 0;
-    return 1024 * unpack( 'x32 q', $usage );
-}
-
 # ------------------------------------------------------------------------------ the system
 
 # Perl has no names for these calls. x86_64 has its own numbers, later architectures share theirs.
 sub syscall_numbers {
     return () if $sysname ne 'Linux';
-    return ( prctl => 157, prlimit64 => 302, signalfd4 => 289, getrusage => 98 )
+    return ( prctl => 157, prlimit64 => 302, signalfd4 => 289, wait4 => 61 )
       if $machine eq 'x86_64';
-    return ( prctl => 167, prlimit64 => 261, signalfd4 => 74, getrusage => 165 )
+    return ( prctl => 167, prlimit64 => 261, signalfd4 => 74, wait4 => 260 )
       if $machine =~ /^(?:aarch64|riscv64|loongarch64)$/;
     return ();
 }
