@@ -67,7 +67,10 @@ module.exports = {
     {
       name: 'wiring-is-for-the-cli',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(cli(/|\\.ts$)|(dev|world|doctor|build-schema)\\.ts$)' },
+      from: {
+        path: '^src/',
+        pathNot: '^src/(cli(/|\\.ts$)|(dev|world|doctor|build-schema)\\.ts$)',
+      },
       to: { path: '^src/(dev|world|doctor|config)\\.ts$' },
     },
   ],

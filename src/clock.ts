@@ -42,17 +42,17 @@ export class SystemClock implements Clock {
   /** Takes over the database's time: `databaseNow` was read while this machine's clock said `at`. */
   sync(databaseNow: Date, at: Date = new Date()): void {
     this.#skewMs = databaseNow.getTime() - at.getTime();
-    for (const alarm of this.#alarms) this.#arm(alarm);
+    this.#armAll();
   }
 
-  /** Fast-forwards; what lies between falls due at once. Milliseconds, never negative. */
+  /** Fast-forwards; what lies between falls due at once, in its order. Milliseconds, never negative. */
   advance(ms: number): void {
     if (!(ms >= 0)) throw new RangeError(`a clock cannot go back: ${ms} ms`);
     if (Number.isNaN(new Date(this.now().getTime() + ms).getTime())) {
       throw new RangeError(`no date is that far ahead: ${ms} ms`);
     }
     this.#offsetMs += ms;
-    for (const alarm of this.#alarms) this.#arm(alarm);
+    this.#armAll();
   }
 
   at(at: Date, fn: () => void): () => void {
@@ -63,6 +63,11 @@ export class SystemClock implements Clock {
       clearTimeout(alarm.timer);
       this.#alarms.delete(alarm);
     };
+  }
+
+  #armAll(): void {
+    const alarms = [...this.#alarms].sort((a, b) => a.atMs - b.atMs);
+    for (const alarm of alarms) this.#arm(alarm);
   }
 
   #arm(alarm: Alarm & { timer?: NodeJS.Timeout }): void {

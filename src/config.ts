@@ -49,9 +49,10 @@ const flag = z.union(
   'must be true or false',
 );
 const name = z.string('must be text').min(1, 'may not be empty');
+const PROGRAM = 'must be a program, or a list of a program and its arguments';
 const program = z.union(
-  [name.transform((text) => [text]), z.array(z.string('must be text')).min(1)],
-  'must be a program, or a list of a program and its arguments',
+  [name.transform((text) => [text]), z.array(z.string('must be text')).min(1, PROGRAM)],
+  PROGRAM,
 );
 /** Text that an environment can hold. */
 const variable = z.string('must be text').regex(/^[^\0]*$/, 'may not hold a NUL');

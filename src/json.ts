@@ -187,7 +187,10 @@ function skipValue(text: string, from: number): number {
       position = skipString(text, position);
     } else {
       const end = match(SCALAR, text, position);
-      if (end === undefined) throw unexpected(text, position);
+      if (end === undefined) {
+        if (!/[-\d]/.test(char ?? '')) throw unexpected(text, position);
+        throw new JsonFault(text, position, 'a number that is not written as JSON has it');
+      }
       position = end;
     }
     // A value is complete: close what it completes, or go on to the next one.
@@ -215,9 +218,6 @@ function skipKey(text: string, from: number): number {
 
 function unexpected(text: string, position: number): JsonFault {
   const code = text.codePointAt(position);
-  if (code !== undefined && /[-\d]/.test(text[position]!)) {
-    return new JsonFault(text, position, 'a number that is not written as JSON has it');
-  }
   return new JsonFault(
     text,
     position,

@@ -50,7 +50,14 @@ export function createSchedule(expression: string, timezone: string): Schedule {
   const tasks = dayPatterns(expression).map((pattern) =>
     cron.createTask(pattern, () => {}, { timezone, logger: SILENT }),
   );
-  const isDay = (at: number) => tasks.some((task) => task.match(new Date(at)));
+  let lately = { day: Number.NaN, matches: false };
+  const isDay = (at: number, asUtc: number) => {
+    const day = Math.floor(asUtc / DAY);
+    if (lately.day !== day) {
+      lately = { day, matches: tasks.some((task) => task.match(new Date(at))) };
+    }
+    return lately.matches;
+  };
   const hours = new Set(fields.hour);
   const months = new Set(fields.month);
   const seconds = [...fields.second].sort((a, b) => a - b);
@@ -76,8 +83,8 @@ export function createSchedule(expression: string, timezone: string): Schedule {
       const afterMs = after.getTime();
       let block = Math.floor(afterMs / BLOCK) * BLOCK;
       while (block < afterMs + HORIZON_MS) {
-        const { month, hour, minute } = local(block);
-        const dayMatches = months.has(month) && isDay(block);
+        const { month, hour, minute, asUtc } = local(block);
+        const dayMatches = months.has(month) && isDay(block, asUtc);
         if (dayMatches && hours.has(hour) && (everyHour || !isRepeated(block, local))) {
           const slot = slotIn(block, minute, afterMs);
           if (slot !== undefined) return new Date(slot);

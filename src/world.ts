@@ -12,8 +12,10 @@ import type { Database } from './db/port.js';
 import type { AttemptSettings } from './drain/attempt.js';
 import { Cron } from './drain/cron.js';
 import { Drainer } from './drain/drainer.js';
+import { JobqError } from './errors.js';
 import { Events } from './events.js';
 import { RETRY_POLICIES } from './job/retry.js';
+import { type Reaped, reap } from './queue/reap.js';
 import { createProvider } from './sandbox/create.js';
 import type { SandboxProvider } from './sandbox/port.js';
 import { cleanLeftovers } from './sandbox/process/index.js';
@@ -35,6 +37,8 @@ export interface World {
   /** The provider, if a drainer was made. */
   provider: () => SandboxProvider | undefined;
   cron: Cron | undefined;
+  /** What a killed owner of the directory had left running, as it is now. */
+  recovered: readonly Reaped[];
   /** Tells other commands where this process answers. */
   announce: (url: string) => void;
   /** Ends sandboxes, then the database, then the lock. Idempotent. */
@@ -65,9 +69,10 @@ export async function openWorld(config: Config, options: WorldOptions): Promise<
   let making: Promise<Drainer> | undefined;
   let provider: SandboxProvider | undefined;
   let current: Drainer | undefined;
+  let recovered: Reaped[] = [];
 
   async function makeDrainer(): Promise<Drainer> {
-    provider = await makeProvider(config);
+    provider = await makeProvider(config, (message) => events.emit('warning', { message }));
     current = new Drainer({
       ...drainSettings(config),
       db,
@@ -87,6 +92,15 @@ export async function openWorld(config: Config, options: WorldOptions): Promise<
   try {
     await migrate(db);
     if (db.driver === 'postgres') await syncClock(db, clock);
+    // Whoever holds the directory knows that no drainer is alive on it: what is still running there
+    // was left by one that was killed, and need not wait for its lease.
+    if (lock !== undefined) {
+      recovered = await reap(db, {
+        now: clock.now(),
+        leaseMs: 0,
+        reason: 'its jobq-dev was killed',
+      });
+    }
   } catch (error) {
     await db.close();
     lock?.release();
@@ -136,6 +150,7 @@ export async function openWorld(config: Config, options: WorldOptions): Promise<
     currentDrainer: () => current,
     provider: () => provider,
     cron,
+    recovered,
     announce: (url) => lock?.update({ url }),
     close: () => {
       closing ??= (async () => {
@@ -159,16 +174,49 @@ async function syncClock(db: Database, clock: SystemClock): Promise<void> {
   clock.sync(rows[0]!.now, middle);
 }
 
-/** The sandbox provider of a configuration; first ends what an earlier crash has left. */
-export async function makeProvider(config: Config): Promise<SandboxProvider> {
+/**
+ * The sandbox provider of a configuration; first ends what an earlier crash has left.
+ * @param warn is told what was asked for and is not enforced here.
+ * @throws JobqError `sandbox-unavailable`, under `strict` also for such a shortfall.
+ */
+export async function makeProvider(
+  config: Config,
+  warn: (message: string) => void,
+): Promise<SandboxProvider> {
   const journalDir = path.join(config.dataDir, 'journal');
   await cleanLeftovers(journalDir);
-  return createProvider({
+  const provider = await createProvider({
     name: config.sandbox,
     workDir: path.join(config.dataDir, 'work'),
     journalDir,
     namespaces: config.namespaces,
   });
+  const [shortfall] = shortfalls(config, provider);
+  if (shortfall === undefined) return provider;
+  if (!config.strict) {
+    warn(shortfall);
+    return provider;
+  }
+  await provider.close();
+  throw new JobqError(
+    'sandbox-unavailable',
+    shortfall,
+    'Leave out "strict" to go on all the same; jobq-dev doctor says what would help.',
+  );
+}
+
+/** What was asked for and is not enforced. */
+function shortfalls(config: Config, { name, enforces }: SandboxProvider): string[] {
+  return [
+    ...(config.namespaces === 'auto' && enforces.isolation === 'none'
+      ? [
+          `namespaces were asked for, and the sandbox provider "${name}" runs without isolation here`,
+        ]
+      : []),
+    ...(enforces.memory === 'none'
+      ? [`the memory limit is not enforced by the sandbox provider "${name}" here`]
+      : []),
+  ];
 }
 
 /** What the drainer takes from the configuration. */

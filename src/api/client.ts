@@ -85,14 +85,26 @@ export async function ask(
 
 export type JobWithAttempts = Job & { attempts_log?: Attempt[] };
 
-/** A job from its JSON text; the payload stays text. */
+/** A job from its JSON text; the payload stays text, times become dates. */
 export function readJob(text: string): JobWithAttempts {
-  const job = JSON.parse(text) as JobWithAttempts;
-  for (const key of ['run_after', 'created_at', 'locked_at', 'finished_at'] as const) {
-    const value = job[key] as unknown as string | null;
-    (job as unknown as Record<string, unknown>)[key] = value === null ? null : new Date(value);
-  }
-  return { ...job, payload: slices(text).get('payload')! };
+  const job = withDates(JSON.parse(text) as JobWithAttempts);
+  return {
+    ...job,
+    payload: slices(text).get('payload')!,
+    ...(job.attempts_log && { attempts_log: job.attempts_log.map(withDates) }),
+  };
+}
+
+const TIMES = ['run_after', 'created_at', 'locked_at', 'started_at', 'finished_at'] as const;
+
+/** A row whose times are texts yet. */
+function withDates<Row extends Job | Attempt>(row: Row): Row {
+  const values = row as unknown as Record<string, unknown>;
+  const dates = TIMES.filter((key) => typeof values[key] === 'string').map((key) => [
+    key,
+    new Date(values[key] as string),
+  ]);
+  return { ...row, ...Object.fromEntries(dates) };
 }
 
 export function readJobs(text: string): JobWithAttempts[] {

@@ -1,5 +1,13 @@
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { JobqError } from '../errors.js';
 
 /** Where things are in a data directory (`.jobq`). */
@@ -16,13 +24,30 @@ export interface DataDir {
  */
 export function prepareDataDir(root: string): DataDir {
   try {
-    mkdirSync(root, { recursive: true });
+    makeDirectory(root);
     const ignore = join(root, '.gitignore');
     if (!existsSync(ignore)) writeFileSync(ignore, '*\n');
   } catch (error) {
     throw unusable(root, error);
   }
   return { root, pgdata: join(root, 'pgdata') };
+}
+
+/**
+ * `mkdir -p`. Not node's own `recursive`, which never returns where the parent exists and the system
+ * still says ENOENT, as in /proc (seen with node 20).
+ */
+function makeDirectory(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && statSync(path).isDirectory()) return;
+    if (code !== 'ENOENT' || existsSync(dirname(path))) throw error;
+    makeDirectory(dirname(path));
+    // Once more from the top: another process may be making the same directory.
+    makeDirectory(path);
+  }
 }
 
 /**

@@ -7,11 +7,13 @@ const AT_LEAST_PART = 0.2;
 
 /**
  * Which of our tables have changed enough to be vacuumed and analyzed. The server counts changes
- * itself, so those of the app and of other connections are in it. One query, about a millisecond.
+ * itself, so those of the app and of other connections are in it. About a millisecond.
  *
  * @returns names that are safe to put into a statement.
  */
 export async function worthVacuuming(db: Queryable): Promise<string[]> {
+  // Without it the counts may be a second old.
+  await db.query('select pg_stat_force_next_flush()');
   const { rows } = await db.query<{ relname: string }>(
     `select relname::text
        from pg_stat_user_tables

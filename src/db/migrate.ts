@@ -78,14 +78,16 @@ async function apply(tx: Queryable, { version, name, sql }: Migration): Promise<
   await tx.query('insert into jobq_migrations (version, name) values ($1, $2)', [version, name]);
 }
 
-/** Asks the catalog first: a failed statement would end a transaction. */
+/** One statement, because a start waits for it. Inside a transaction the table must be there. */
 async function appliedVersions(db: Queryable): Promise<number[]> {
-  const { rows } = await db.query<{ present: boolean }>(
-    `select to_regclass('jobq_migrations') is not null as present`,
-  );
-  if (!rows[0]?.present) return [];
-  const applied = await db.query<{ version: number }>('select version from jobq_migrations');
-  return applied.rows.map(({ version }) => version);
+  try {
+    const { rows } = await db.query<{ version: number }>('select version from jobq_migrations');
+    return rows.map(({ version }) => version);
+  } catch (error) {
+    const noSuchTable = error instanceof DatabaseError && error.sqlstate === '42P01';
+    if (noSuchTable) return [];
+    throw error;
+  }
 }
 
 function pendingAmong(files: Migration[], applied: number[]): Migration[] {

@@ -10,7 +10,7 @@ import { Turns } from './turns.js';
 export interface PgliteOptions {
   /** A directory that holds a cluster (see template.ts), or `memory`. */
   dataDir: string;
-  /** For `memory`: the tar file to start from. */
+  /** For `memory`: the gzipped tar file to start from. */
   templatePath?: string;
 }
 

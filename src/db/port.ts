@@ -12,6 +12,10 @@
  * | timestamptz                | Date                                                  |
  * | bool                       | boolean                                               |
  * | text, uuid, enums          | string                                                |
+ * | arrays of the above        | array, of any depth                                   |
+ * | anything else              | string, the text as Postgres prints it                |
+ *
+ * A Date ends at ±8.64e15 ms: those two stand for `infinity` and `-infinity`, both ways.
  *
  * Parameters may be string, number, bigint, boolean, Date, null, or an array of those (sent as a
  * Postgres array).

@@ -12,6 +12,9 @@ const TURNED_AWAY = /^(28...|3D000|42501)$/;
 
 /** Turns what `pg` throws into the port's errors. A JobqError means that the connection is gone. */
 export function translate(error: unknown, location: string): Error {
+  // pg-pool hangs the client on some of its errors, and the client holds the password, which a
+  // trace with causes would print.
+  if (error instanceof Error && 'client' in error) error.client = undefined;
   if (error instanceof pg.DatabaseError && error.code !== undefined) {
     const fatal = error.severity === 'FATAL' || error.severity === 'PANIC';
     if (fatal && TURNED_AWAY.test(error.code)) {

@@ -44,7 +44,7 @@ export class Cron {
       const now = this.clock.now();
       const late = now.getTime() - slot.getTime() > LATE_MS;
       // Planned from the later of the two: a clock that was set back does not fire a slot twice.
-      this.#plan(now > slot ? now : slot);
+      this.#plan(new Date(Math.max(now.getTime(), slot.getTime())));
       this.onTick(late ? 'catch-up' : 'schedule');
     });
   }

@@ -56,13 +56,16 @@ order by id`;
  */
 export async function reap(
   db: Queryable,
-  { now, leaseMs }: { now: Date; leaseMs: number },
+  {
+    now,
+    leaseMs,
+    reason = `no sign of life from its drainer for ${formatDuration(leaseMs)} (the lease)`,
+  }: { now: Date; leaseMs: number; reason?: string },
 ): Promise<Reaped[]> {
-  const reason = `lost: no sign of life from its drainer for ${formatDuration(leaseMs)} (the lease)`;
   const { rows } = await db.query<Job & { why: Reaped['why'] } & Record<string, unknown>>(SQL, [
     now,
     leaseMs,
-    reason,
+    `lost: ${reason}`,
   ]);
   return rows.map(({ why, ...job }) => ({ why, job }));
 }

@@ -255,7 +255,10 @@ describe('the drainer', () => {
     await drainer.kill(claimId!);
     expect(await tick).toMatchObject({ claimed: 1, done: 0, retried: 0, dead: 0 });
     expect(provider.runs[0]!.killed).toBe(true);
-    expect(await findJob(db, '1')).toMatchObject({ status: 'dead', last_error: 'cancelled by hand' });
+    expect(await findJob(db, '1')).toMatchObject({
+      status: 'dead',
+      last_error: 'cancelled by hand',
+    });
     expect((await showJob(db, '1')).attempts_log).toMatchObject([{ outcome: 'superseded' }]);
     expect(superseded).toHaveLength(1);
   });

@@ -90,7 +90,10 @@ describe.each([
 
     it.each([
       ['{"id": 1970670598291982290}', '1970670598291982290'],
-      ['{"a": 0.1000000000000000055511151231257827021181583404541015625}', '0.10000000000000000555'],
+      [
+        '{"a": 0.1000000000000000055511151231257827021181583404541015625}',
+        '0.10000000000000000555',
+      ],
       ['{"n": 1e400}', `1${'0'.repeat(400)}`],
       ['{"n": 1.10}', '1.10'],
       ['"2\\u0308 \\ud83d\\ude00"', '😀'],
@@ -112,7 +115,7 @@ describe.each([
     });
 
     it('takes the insert that an app does', async () => {
-      await db.query("insert into jobs (kind, payload) values ('resize', '{\"file\":\"a.png\"}')");
+      await db.query('insert into jobs (kind, payload) values (\'resize\', \'{"file":"a.png"}\')');
       expect(await job('1')).toMatchObject({ status: 'pending', attempts: 0, max_attempts: 3 });
     });
   });
@@ -212,7 +215,12 @@ describe.each([
       await insert({ maxAttempts: 1 });
       const settled = await settle(
         db,
-        verdict(await claimOne(), { ok: false, outcome: 'signaled', signal: 'SIGKILL', error: 'x' }),
+        verdict(await claimOne(), {
+          ok: false,
+          outcome: 'signaled',
+          signal: 'SIGKILL',
+          error: 'x',
+        }),
         { now: at(2) },
       );
       expect(settled).toMatchObject({ owned: true, status: 'dead' });
@@ -294,7 +302,11 @@ describe.each([
       const before = await job('1');
       expect(await settle(db, failed(a, 'A failed'), { now: at(4_000) })).toEqual({ owned: false });
       expect(await job('1')).toEqual(before);
-      expect(before).toMatchObject({ status: 'pending', run_after: at(600), last_error: 'B failed' });
+      expect(before).toMatchObject({
+        status: 'pending',
+        run_after: at(600),
+        last_error: 'B failed',
+      });
     });
 
     it('changes nothing after a cancel', async () => {

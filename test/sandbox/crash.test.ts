@@ -21,10 +21,11 @@ import {
 
 const STAND_IN = fileURLToPath(new URL('./stand-in.mjs', import.meta.url));
 
-describe('after a SIGKILL of jobq-dev', () => {
+describe('jobq-dev that is killed', () => {
   let scratch: Scratch;
   let journal: string;
   let standIn: ChildProcess | undefined;
+  let firstOutput = '';
   beforeEach(() => {
     scratch = makeScratch();
     journal = join(scratch.root, 'journal');
@@ -38,10 +39,12 @@ describe('after a SIGKILL of jobq-dev', () => {
     const script = handler(scratch, 'crash.sh', source);
     const child = spawn(process.execPath, [STAND_IN, scratch.root, script, perl], {
       env: { ...process.env, MARK: mark },
-      stdio: ['ignore', 'pipe', 'inherit'],
+      // One descriptor more than usual, as a shell or an editor's terminal may leave open.
+      stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
     });
     standIn = child;
-    await once(child.stdout!, 'data');
+    const [text] = await once(child.stdout!, 'data');
+    firstOutput = String(text);
     return child;
   }
   async function kill(child: ChildProcess): Promise<void> {
@@ -72,6 +75,14 @@ describe('after a SIGKILL of jobq-dev', () => {
     expect(left.pids).toEqual([]);
     expect(readdirSync(join(scratch.root, 'work'))).toEqual([]);
     expect(readdirSync(journal)).toEqual([]);
+  });
+
+  it('the handler had no descriptor that jobq-dev had inherited', async () => {
+    const mark = marker();
+    endMarkedAfterTest(mark);
+    await startStandIn('ls /proc/self/fd; sleep $MARK', mark);
+    // 3 is what ls itself opens.
+    expect(firstOutput).toBe('0\n1\n2\n3\n');
   });
 
   it('the next start ends what had no warden', async () => {

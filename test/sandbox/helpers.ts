@@ -123,6 +123,12 @@ export function marked(mark: string): ProcessInfo[] {
 /** Ends, after the test, what a failing test left. */
 export function endMarkedAfterTest(mark: string): void {
   onTestFinished(() => {
-    for (const { pid } of marked(mark)) process.kill(pid, 'SIGKILL');
+    for (const { pid } of marked(mark)) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // it ended by itself
+      }
+    }
   });
 }

@@ -48,7 +48,9 @@ export async function demo(command: Command): Promise<number> {
   return runEmulator(invocation, async ({ url, world }) => {
     const { events } = world;
     void playLive({ fixture, send: overHttp(url), speed: SPEED, signal: controller.signal })
-      .then(() => output.note('the burst is all in; Ctrl-C ends the demo'))
+      .then(() => {
+        if (!controller.signal.aborted) output.note('the burst is all in; Ctrl-C ends the demo');
+      })
       .catch((error: Error) => events.emit('warning', { message: error.message }));
     process.once('SIGINT', () => controller.abort());
   });

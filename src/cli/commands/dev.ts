@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type Emulator, startEmulator } from '../../dev.js';
 import { formatDuration } from '../../job/duration.js';
+import { visible } from '../../job/text.js';
 import { whenFree } from '../connect.js';
 import { printEvents } from '../lines.js';
 import { type Invocation, readInvocation } from '../options.js';
@@ -62,6 +63,11 @@ function sayReady({ config, output }: Invocation, { world, url }: Emulator): voi
   output.line(`jobq-dev ready at ${url}`);
   output.document({ event: 'ready', url, ...info });
   if (output.quiet) return;
+  for (const { job } of world.recovered) {
+    output.line(
+      `  recovered job ${job.id} ${visible(job.kind)}, left by a jobq-dev that was killed: ${job.status}`,
+    );
+  }
   output.line(`  database  ${info.database.driver}, ${info.database.location}`);
   output.line(`  handlers  ${info.handlers}`);
   output.line(`  sandbox   ${info.sandbox.description}`);

@@ -56,7 +56,7 @@ export async function replayAll(
   let provider: SandboxProvider | undefined;
   const reports: ReplayReport[] = [];
   try {
-    provider = await makeProvider(config);
+    provider = await makeProvider(config, (message) => output.warn(message));
     ({ db } = await openDatabase({ memory: true, command: 'jobq-dev replay' }));
     await migrate(db);
     for (const [index, fixture] of fixtures.entries()) {

@@ -8,10 +8,8 @@ export interface Launch {
   cwd: string;
   /** The whole environment. */
   env: Readonly<Record<string, string>>;
-  /** The limit to watch, over the whole tree; 0 when something else keeps it. */
+  /** The limit to watch, over the whole tree; 0 for none. */
   watchedMemoryBytes: number;
-  /** cgroup directories that the process joins before it starts. */
-  cgroups: readonly string[];
   /** Whether the program reports that what it ran died by signal n as exit code 128 + n. */
   signalsAsCodes: boolean;
 }

@@ -6,7 +6,7 @@ import { type Launch, type LaunchEnd, type Launched, type Sinks, signalName } fr
 import { PATIENCE_MS, type Warden } from './warden.js';
 
 export class Monitor {
-  /** False when it is gone. */
+  /** False when it is gone, or going. */
   alive = true;
   readonly #warden: Warden;
   readonly #socket: Socket;
@@ -68,6 +68,8 @@ export class Monitor {
   #finish(end: LaunchEnd): void {
     const run = this.#run;
     this.#run = undefined;
+    // It goes with its warden: not for the next command, also while its connection still stands.
+    if (end.by === 'lost') this.alive = false;
     this.#socket.unref();
     run?.finish(end);
   }
@@ -130,8 +132,8 @@ function lost(reason: string): LaunchEnd {
 }
 
 function encodeLaunch(launch: Launch): string {
-  const { watchedMemoryBytes, cwd, cgroups, argv, env } = launch;
-  const fields = [watchedMemoryBytes, cwd, cgroups.length, ...cgroups, argv.length, ...argv];
+  const { watchedMemoryBytes, cwd, argv, env } = launch;
+  const fields = [watchedMemoryBytes, cwd, argv.length, ...argv];
   for (const [name, value] of Object.entries(env)) fields.push(`${name}=${value}`);
   return `${fields.join('\0')}\0`;
 }

@@ -102,7 +102,6 @@ export class ProcessSandbox implements Sandbox {
       env,
       cwd: this.workspace,
       watchedMemoryBytes: this.#spec.memoryBytes,
-      cgroups: [],
     };
   }
 }

@@ -18,8 +18,8 @@
 #
 # Frames, both ways: one letter, the payload's length (4 bytes, big endian), the payload.
 #   to the monitor    R  run, after the end of the last one: strings that each end with NUL: memory
-#                        limit in bytes, working directory, number of cgroups, their paths,
-#                        number of arguments, the arguments, then the environment as NAME=value
+#                        limit in bytes (0: none), working directory, number of arguments, the
+#                        arguments, then the environment as NAME=value
 #                     K  kill: end the run now, if there is one
 #   from the monitor  M  its pid, once
 #                     O  bytes from stdout          E  bytes from stderr
@@ -296,12 +296,7 @@ sub become {
     my ($command) = @_;
     my ( undef, $directory, @rest ) = split /\0/, $command, -1;
     pop @rest;    # after the last NUL
-    my @cgroups   = splice @rest, 0, shift @rest;
     my @arguments = splice @rest, 0, shift @rest;
-    for my $cgroup (@cgroups) {
-        open( my $file, '>', "$cgroup/cgroup.procs" ) or return;
-        defined syswrite( $file, '0' ) or return;
-    }
     chdir $directory or return;
     # Ignored signals and a blocked mask would survive the exec.
     $SIG{$_} = 'DEFAULT' for ignored_signals();
@@ -431,17 +426,22 @@ sub memory_used {
     return 0 if !$has_proc;
     my @pids = below($$);
     my $resident = 0;
-    for my $pid (@pids) {
-        $resident += $PAGE * ( ( split ' ', slurp("/proc/$pid/statm") )[1] || 0 );
-    }
+    $resident += resident($_) for @pids;
     return $resident if !$limit || $resident <= $limit;
     my $exact = 0;
     for my $pid (@pids) {
         my $rollup = slurp("/proc/$pid/smaps_rollup");
-        return $resident if $rollup eq '' && -e "/proc/$pid/statm";    # an older kernel
-        $exact += 1024 * $1 while $rollup =~ /^Pss_(?:Anon|Shmem):\s+(\d+)/mg;
+        my $share  = 0;
+        $share += 1024 * $1 while $rollup =~ /^Pss_(?:Anon|Shmem):\s+(\d+)/mg;
+        # None: an older kernel, or another user's process; or it just ended, and then 0 is right.
+        $exact += $share || resident($pid);
     }
     return $exact;
+}
+
+sub resident {
+    my ($pid) = @_;
+    return $PAGE * ( ( split ' ', slurp("/proc/$pid/statm") )[1] || 0 );
 }
 
 # ------------------------------------------------------------------------------ the system

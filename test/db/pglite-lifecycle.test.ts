@@ -1,0 +1,157 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openDatabase } from '#src/db/open.js';
+import { openPglite } from '#src/db/pglite.js';
+import { simpleQuery } from '#src/db/protocol.js';
+import { TEMPLATE_TAR } from '#src/db/template.js';
+import { freshMemoryDatabase } from '../support/postgres.js';
+import { tempDir } from '../support/temp-dir.js';
+
+/** There is nothing to copy from: the engine ends itself (FATAL). */
+const DEADLY = 'copy jobs from stdin';
+const INSERT = `insert into jobs (kind, payload) values ('a', '{}')`;
+
+async function openTemporary() {
+  const { db, lock } = await openDatabase({ dataDir: join(tempDir(), '.jobq'), command: 'test' });
+  onTestFinished(async () => {
+    await db.close();
+    lock!.release();
+  });
+  return db;
+}
+
+describe('a PGlite engine that dies', () => {
+  it('fails what is under way, opens again, and has lost nothing acknowledged', async () => {
+    const db = await openTemporary();
+    await db.query(INSERT);
+    const settled = await Promise.allSettled([db.query(DEADLY), db.query(INSERT), db.exec(INSERT)]);
+    for (const result of settled) {
+      const { reason } = result as PromiseRejectedResult;
+      expect(reason).toMatchObject({
+        code: 'database-unreachable',
+        hint: expect.stringContaining('opens it again'),
+      });
+      expect(reason.message).toMatch(/^the database at .*pgdata stopped: terminating connection/);
+    }
+    expect((await db.query('select id from jobs')).rowCount).toBe(1);
+    await db.query(INSERT);
+    expect((await db.query('select id from jobs')).rowCount).toBe(2);
+  });
+
+  it('fails the rest of a transaction instead of running it outside of one', async () => {
+    const db = await openTemporary();
+    await expect(
+      db.transaction(async (tx) => {
+        await tx.query(INSERT);
+        await tx.query(DEADLY).catch(() => {});
+        await tx.query(INSERT);
+      }),
+    ).rejects.toMatchObject({ code: 'database-unreachable' });
+    expect((await db.query('select id from jobs')).rowCount).toBe(0);
+  });
+
+  it('is noticed when it runs out of stack, which PGlite would hide', async () => {
+    const db = await openTemporary();
+    await db.exec(`create function f(n int) returns int language plpgsql
+                   as $$ begin return f(n + 1); end $$`);
+    await expect(db.query('select f(1)')).rejects.toMatchObject({ code: 'database-unreachable' });
+    expect((await db.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+  });
+
+  it('is not replaced by an empty one in memory', async () => {
+    const db = await freshMemoryDatabase();
+    await db.query(INSERT);
+    await expect(db.query(DEADLY)).rejects.toMatchObject({
+      hint: expect.stringContaining('What was in memory is gone'),
+    });
+    await expect(db.query('select 1')).rejects.toMatchObject({ code: 'database-unreachable' });
+    await db.close();
+  });
+});
+
+describe('PGlite beside the rest of the process', () => {
+  it('leaves the event loop running', async () => {
+    const db = await freshMemoryDatabase();
+    let turns = 0;
+    const timer = setInterval(() => {
+      turns += 1;
+    }, 5);
+    await db.query('select pg_sleep(0.5)');
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(20);
+    await db.close();
+  });
+
+  it('keeps neither the process nor its exit status (pglite 0.5.5)', async () => {
+    const child = spawn(
+      process.execPath,
+      [
+        '--input-type=module',
+        '--eval',
+        `import { openDatabase } from '#src/db/open.js';
+         const { db } = await openDatabase({ memory: true, command: 'test' });
+         process.exitCode = 7;
+         await db.query('select nope').catch(() => {});
+         await db.close();`,
+      ],
+      { stdio: 'inherit', cwd: fileURLToPath(new URL('../..', import.meta.url)) },
+    );
+    expect(await once(child, 'exit')).toEqual([7, null]);
+  });
+
+  it('lends its session to another protocol server, whole', async () => {
+    const db = await openPglite({ dataDir: 'memory', templatePath: TEMPLATE_TAR });
+    const held = db.exclusive(async (send) => {
+      await send(simpleQuery('begin'));
+      await send(simpleQuery(INSERT));
+      return Buffer.from(await send(simpleQuery('select count(*) from jobs'))).toString('latin1');
+    });
+    const after = db.query('select id from jobs');
+    expect(await held).toContain('SELECT 1');
+    // The transaction was left open and is undone; nobody else's statement got into it.
+    expect((await after).rowCount).toBe(0);
+    await db.close();
+  });
+});
+
+describe('PGlite over time', () => {
+  it('keeps its write-ahead log small', async () => {
+    const db = await freshMemoryDatabase();
+    await db.query(
+      `insert into jobs (kind, payload) select 'a', '{}' from generate_series(1, 20000)`,
+    );
+    // About 20 MB of log each.
+    for (let n = 0; n < 6; n += 1) await db.query('update jobs set last_error = $1', [`${n}`]);
+    const { rows } = await db.query<{ bytes: string; written: string }>(
+      `select sum(size) as bytes, pg_current_wal_lsn() - '0/0' as written from pg_ls_waldir()`,
+    );
+    expect(Number(rows[0]!.written)).toBeGreaterThan(60e6);
+    expect(Number(rows[0]!.bytes)).toBeLessThan(40e6);
+    await db.close();
+  });
+
+  it('vacuums what has changed enough, and only that', async () => {
+    const db = await freshMemoryDatabase();
+    const vacuumed = async () =>
+      (
+        await db.query<{ vacuum_count: string }>(
+          `select vacuum_count from pg_stat_user_tables where relname = 'jobs'`,
+        )
+      ).rows[0]!.vacuum_count;
+    const before = Number(await vacuumed());
+    await db.query(
+      `insert into jobs (kind, payload) select 'a', '{}' from generate_series(1, 999)`,
+    );
+    await db.maintain();
+    expect(Number(await vacuumed())).toBe(before);
+    await db.query(`insert into jobs (kind, payload) select 'a', '{}' from generate_series(1, 5)`);
+    await db.maintain();
+    expect(Number(await vacuumed())).toBe(before + 1);
+    await db.maintain();
+    expect(Number(await vacuumed())).toBe(before + 1);
+    await db.close();
+  });
+});
