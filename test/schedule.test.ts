@@ -246,6 +246,20 @@ describe('the schedule', () => {
       ['2011-12-29T19:00Z', '2011-12-30T19:00Z'],
     ],
     [
+      'finds a day’s first hour when the day before lost two',
+      '30 0 30 3 *',
+      'Antarctica/Troll',
+      '2026-03-29T00:00Z',
+      ['2026-03-29T22:30Z'],
+    ],
+    [
+      'finds a day’s first hour when the day before lost three',
+      '30 0 5 10 *',
+      'Antarctica/Casey',
+      '2020-10-03T16:00Z',
+      ['2020-10-04T13:30Z'],
+    ],
+    [
       'fires once where the clock goes back three hours',
       '30 22 * * *',
       'Antarctica/Casey',

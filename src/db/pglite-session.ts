@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { JobqError } from '../errors.js';
+import { PreparedStatements } from './prepared.js';
 import type { FromWorker, ToWorker, WorkerOptions } from './pglite-worker.js';
 
 interface Waiter {
@@ -18,6 +19,7 @@ export class PgliteSession {
   /** Why this session cannot be used any more. */
   dead: JobqError | undefined;
   readonly ready: Promise<void>;
+  readonly statements = new PreparedStatements();
   readonly #exited: Promise<void>;
 
   constructor(options: WorkerOptions, location: string) {

@@ -82,6 +82,9 @@ async function open(): Promise<PGlite> {
   else if (unpacking) engineOptions.loadDataDir = await unpacking;
   const engine = new Engine(engineOptions);
   await engine.waitReady;
+  // Prepared statements are planned anew at each use: a plan kept from when the table was empty
+  // would scan it from end to end when it is not.
+  run(engine, simpleQuery('set plan_cache_mode = force_custom_plan'));
   return engine;
 }
 

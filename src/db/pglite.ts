@@ -51,8 +51,9 @@ export class PgliteDatabase implements Database {
 
   async query<R extends Row = Row>(sql: string, params: readonly Param[] = []) {
     this.#refuseWhenClosed();
-    const bytes = extendedQuery(sql, params);
-    const result = await this.#turns.shared(() => run<R>(this.#living(), bytes, false));
+    const result = await this.#turns.shared(() =>
+      runStatement<R>(this.#living(), sql, params, false),
+    );
     return { rows: result.rows, rowCount: result.rowCount };
   }
 
@@ -129,18 +130,42 @@ async function run<R extends Row>(
   return readResponse<R>(await session.send(bytes, inTransaction));
 }
 
+/** One statement with parameters, prepared when it comes again and again. */
+async function runStatement<R extends Row>(
+  session: PgliteSession,
+  sql: string,
+  params: readonly Param[],
+  inTransaction: boolean,
+): Promise<Result<R>> {
+  const use = session.statements.use(sql);
+  const bytes = extendedQuery(sql, params, use);
+  if (!use?.parse) return run<R>(session, bytes, inTransaction);
+  try {
+    const result = await run<R>(session, bytes, inTransaction);
+    session.statements.answered(sql, true);
+    return result;
+  } catch (error) {
+    session.statements.answered(sql, false);
+    throw error;
+  }
+}
+
 async function transact<T>(
   session: PgliteSession,
   work: (tx: Queryable) => Promise<T>,
 ): Promise<T> {
   let over = false;
-  const send = <R extends Row>(bytes: Uint8Array<ArrayBuffer>) => {
+  const refuseWhenOver = () => {
     if (over) throw new Error('the transaction is over');
-    return run<R>(session, bytes, true);
+  };
+  const send = (bytes: Uint8Array<ArrayBuffer>) => {
+    refuseWhenOver();
+    return run(session, bytes, true);
   };
   const tx: Queryable = {
     query: async <R extends Row>(sql: string, params: readonly Param[] = []) => {
-      const { rows, rowCount } = await send<R>(extendedQuery(sql, params));
+      refuseWhenOver();
+      const { rows, rowCount } = await runStatement<R>(session, sql, params, true);
       return { rows, rowCount };
     },
     exec: async (sql) => {

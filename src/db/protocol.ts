@@ -1,4 +1,5 @@
 import { DatabaseError, type Param, type Row } from './port.js';
+import type { StatementUse } from './prepared.js';
 import { type Decode, decoderFor, encodeParam } from './values.js';
 
 /**
@@ -23,26 +24,36 @@ export function simpleQuery(sql: string): Uint8Array<ArrayBuffer> {
   return out;
 }
 
-/** One statement with parameters: Parse, Bind, Describe, Execute and Sync in one buffer. */
-export function extendedQuery(sql: string, params: readonly Param[]): Uint8Array<ArrayBuffer> {
+/**
+ * One statement with parameters: Parse, Bind, Describe, Execute and Sync in one buffer. Under a
+ * name that was parsed before, without Parse.
+ */
+export function extendedQuery(
+  sql: string,
+  params: readonly Param[],
+  { name, parse }: StatementUse = { name: '', parse: true },
+): Uint8Array<ArrayBuffer> {
   const texts = params.map(encodeParam);
   const sqlLength = Buffer.byteLength(sql);
   const lengths = texts.map((text) => (text === null ? -1 : Buffer.byteLength(text)));
   const valuesLength = lengths.reduce((sum, length) => sum + 4 + Math.max(length, 0), 0);
-  const parseLength = 4 + 1 + sqlLength + 1 + 2;
-  const bindLength = 4 + 1 + 1 + 2 + 2 + valuesLength + 2;
-  const out = allocate(1 + parseLength + (1 + bindLength) + TAIL.length);
+  const parseLength = 4 + name.length + 1 + sqlLength + 1 + 2;
+  const bindLength = 4 + 1 + name.length + 1 + 2 + 2 + valuesLength + 2;
+  const out = allocate((parse ? 1 + parseLength : 0) + (1 + bindLength) + TAIL.length);
 
   let at = 0;
-  out[at] = 0x50; // P
-  at = out.writeInt32BE(parseLength, at + 1);
-  at += 1; // unnamed statement
-  at += out.write(sql, at);
-  at += 1 + 2; // end of text; no types given: the server infers them
+  if (parse) {
+    out[at] = 0x50; // P
+    at = out.writeInt32BE(parseLength, at + 1);
+    at += out.write(name, at) + 1;
+    at += out.write(sql, at);
+    at += 1 + 2; // end of text; no types given: the server infers them
+  }
 
   out[at] = 0x42; // B
   at = out.writeInt32BE(bindLength, at + 1);
-  at += 1 + 1 + 2; // unnamed portal, unnamed statement, all parameters as text
+  at += 1; // unnamed portal
+  at += out.write(name, at) + 1 + 2; // the statement; all parameters as text
   at = out.writeUInt16BE(texts.length, at);
   for (const [i, text] of texts.entries()) {
     at = out.writeInt32BE(lengths[i]!, at);

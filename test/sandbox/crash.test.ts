@@ -39,8 +39,9 @@ describe('jobq-dev that is killed', () => {
     const script = handler(scratch, 'crash.sh', source);
     const child = spawn(process.execPath, [STAND_IN, scratch.root, script, perl], {
       env: { ...process.env, MARK: mark },
-      // One descriptor more than usual, as a shell or an editor's terminal may leave open.
-      stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
+      // One descriptor more than usual, as a shell or an editor's terminal may leave open. (Node
+      // itself closes the first few, up to a gap.)
+      stdio: ['ignore', 'pipe', 'inherit', ...Array(40).fill('ignore'), 'pipe'],
     });
     standIn = child;
     const [text] = await once(child.stdout!, 'data');

@@ -381,7 +381,8 @@ describe('the process provider without perl', () => {
     const mark = marker();
     endMarkedAfterTest(mark);
     const sandbox = await provider.create(specFor(scratch));
-    const source = 'setsid sleep $MARK & sleep $MARK & echo x';
+    const source = `sleep $MARK & setsid sh -c 'touch out; exec sleep $MARK' &
+      until [ -e out ]; do sleep 0.01; done; echo x`;
     const result = await sandbox.run(shell(scratch, source, { env: { MARK: mark } }));
     expect(result.stdout.text).toBe('x\n');
     expect(result.durationMs).toBeLessThan(5000);
