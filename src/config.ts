@@ -8,6 +8,7 @@ import { JobqError } from './errors.js';
 import { parseDuration } from './job/duration.js';
 import { RETRY_POLICIES, type RetryPolicyName } from './job/retry.js';
 import { checkJson, JsonFault } from './json.js';
+import type { Keep } from './queue/prune.js';
 import { createSchedule } from './schedule.js';
 import { didYouMean } from './suggest.js';
 
@@ -98,6 +99,8 @@ const SETTINGS = z.strictObject({
   lease: duration.optional(),
   grace: duration.optional(),
   retry: z.enum(Object.keys(RETRY_POLICIES) as [RetryPolicyName]).optional(),
+  keep: duration.optional(),
+  keepJobs: whole(1, 10_000_000).optional(),
   seed: z.string('must be text').optional(),
   port: whole(0, 65_535, 'a port number').optional(),
   env: z
@@ -142,6 +145,8 @@ export interface Config {
   leaseMs: number;
   graceMs: number;
   retry: RetryPolicyName;
+  /** Which done jobs a local database keeps. */
+  keep: Keep;
   seed: string | undefined;
   port: number;
   /** Whether `port` was asked for; only the default may move to a free one. */
@@ -183,6 +188,9 @@ export function loadConfig(sources: ConfigSources): { config: Config; warnings: 
   // A path in the file is relative to the file, one given otherwise to where one stands.
   const located = (key: 'dataDir' | 'handlers', fallback: string) =>
     path.resolve((flags[key] ?? fromEnv[key]) === undefined ? base : cwd, merged[key] ?? fallback);
+  // Of two that exclude each other the flag wins over what lies further away.
+  if (flags.memory === true && flags.databaseUrl === undefined) delete merged.databaseUrl;
+  if (flags.databaseUrl !== undefined && flags.memory === undefined) delete merged.memory;
   if (merged.memory === true && merged.databaseUrl !== undefined) {
     throw new JobqError(
       'config',
@@ -211,6 +219,7 @@ export function loadConfig(sources: ConfigSources): { config: Config; warnings: 
     leaseMs: merged.lease ?? 1_800_000,
     graceMs: merged.grace ?? 10_000,
     retry: merged.retry ?? 'minutes',
+    keep: { ageMs: merged.keep ?? 7 * 86_400_000, count: merged.keepJobs ?? 10_000 },
     seed: merged.seed,
     port: merged.port ?? DEFAULT_PORT,
     portGiven: merged.port !== undefined,

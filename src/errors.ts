@@ -37,6 +37,7 @@ export class JobqError extends Error {
     options?: ErrorOptions,
   ) {
     super(message, options);
-    this.exitStatus = EXIT_STATUS[code];
+    // A code that came over the wire may be none of ours.
+    this.exitStatus = EXIT_STATUS[code] ?? 1;
   }
 }

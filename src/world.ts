@@ -2,6 +2,7 @@
  * What every command that works on a database stands on, wired once: database, clock, drainer,
  * service. The emulator adds cron and ports to it (dev.ts).
  */
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Service } from './api/service.js';
 import { SystemClock } from './clock.js';
@@ -15,6 +16,7 @@ import { Drainer } from './drain/drainer.js';
 import { JobqError } from './errors.js';
 import { Events } from './events.js';
 import { RETRY_POLICIES } from './job/retry.js';
+import { prune } from './queue/prune.js';
 import { type Reaped, reap } from './queue/reap.js';
 import { createProvider } from './sandbox/create.js';
 import type { SandboxProvider } from './sandbox/port.js';
@@ -24,6 +26,7 @@ import { VERSION } from './version.js';
 
 /** How long a one-shot command keeps a result for a database that is away. */
 const COMMAND_PATIENCE_MS = 15_000;
+const PRUNE_EVERY_MS = 3_600_000;
 
 export interface World {
   db: Database;
@@ -66,6 +69,7 @@ export async function openWorld(config: Config, options: WorldOptions): Promise<
   });
   const events = new Events();
   const clock = new SystemClock();
+  const outputRoot = path.join(config.dataDir, 'output');
   let making: Promise<Drainer> | undefined;
   let provider: SandboxProvider | undefined;
   let current: Drainer | undefined;
@@ -79,7 +83,7 @@ export async function openWorld(config: Config, options: WorldOptions): Promise<
       clock,
       events,
       provider: () => provider!,
-      attempt: attemptSettings(config, path.join(config.dataDir, 'output')),
+      attempt: attemptSettings(config, outputRoot),
       patienceMs: withCron ? config.leaseMs : COMMAND_PATIENCE_MS,
     });
     return current;
@@ -114,6 +118,7 @@ export async function openWorld(config: Config, options: WorldOptions): Promise<
           try {
             if (db.driver === 'postgres') await syncClock(db, clock);
             await (await drainer()).tick(cause);
+            if (lock !== undefined) await housekeeping();
             await db.maintain();
           } catch (error) {
             events.emit('database', {
@@ -125,6 +130,15 @@ export async function openWorld(config: Config, options: WorldOptions): Promise<
         })();
       })
     : undefined;
+  let prunedAt = Number.NEGATIVE_INFINITY;
+  /** A local database is kept small; a shared one is its owner's business. */
+  async function housekeeping(): Promise<void> {
+    if (clock.now().getTime() - prunedAt < PRUNE_EVERY_MS) return;
+    prunedAt = clock.now().getTime();
+    const gone = await prune(db, { now: clock.now(), keep: config.keep });
+    for (const id of gone) await rm(path.join(outputRoot, id), { recursive: true, force: true });
+  }
+
   const service = new Service({
     db,
     clock,

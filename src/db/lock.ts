@@ -93,10 +93,17 @@ function takeNextGeneration(dir: string, info: OwnerInfo): Lock {
 
 let draftNumber = 0;
 
-/** @returns the live owner of a `.jobq` directory, or undefined when there is none. */
+/**
+ * @returns the live owner of a `.jobq` directory, or undefined when there is none.
+ * @throws JobqError `directory-unusable` when it cannot be read.
+ */
 export async function readOwner(dir: string): Promise<OwnerInfo | undefined> {
-  const owner = currentGeneration(dir)?.owner;
-  return owner && !isGone(owner) ? owner : undefined;
+  try {
+    const owner = currentGeneration(dir)?.owner;
+    return owner && !isGone(owner) ? owner : undefined;
+  } catch (error) {
+    throw unusable(dir, error);
+  }
 }
 
 function heldLock(dir: string, generation: number, initial: OwnerInfo): Lock {

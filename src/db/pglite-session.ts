@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { JobqError } from '../errors.js';
-import { PreparedStatements } from './prepared.js';
 import type { FromWorker, ToWorker, WorkerOptions } from './pglite-worker.js';
+import { PreparedStatements } from './prepared.js';
 
 interface Waiter {
   resolve(bytes: Uint8Array): void;

@@ -69,7 +69,7 @@ function explainPending(job: Job, around: Circumstances): string[] {
     );
     if (job.last_error !== null) reasons.push(`Its last error: ${headline(job.last_error)}`);
   } else {
-    reasons.push(`It is due since ${formatDuration(-waitMs)}.`);
+    reasons.push(`It has been due for ${formatDuration(-waitMs)}.`);
     if (job.attempts > 0) {
       reasons.push(
         `Attempt ${job.attempts} of ${job.max_attempts} failed: ${headline(job.last_error ?? '')}`,

@@ -11,7 +11,8 @@ export interface Claim extends Job {
 // The locking select stands in a MATERIALIZED CTE: as `id IN (SELECT … LIMIT n … SKIP LOCKED)` a
 // nested-loop plan runs it once a row and claims far more than n (seen on Postgres 15; queue_classic
 // 320, odd-jobs 115). An update returns rows in any order, so the order is made again at the end.
-const SQL = `
+/** $1 now, $2 limit, $3 provider, $4 isolation. */
+export const CLAIM_SQL = `
 with due as materialized (
   select id from jobs
   where status = 'pending' and run_after <= $1::timestamptz and attempts < max_attempts
@@ -41,7 +42,7 @@ export async function claim(
 ): Promise<Claim[]> {
   const { limit, now, provider, isolation } = options;
   if (limit < 1) return [];
-  const { rows } = await db.query<Claim & Record<string, unknown>>(SQL, [
+  const { rows } = await db.query<Claim & Record<string, unknown>>(CLAIM_SQL, [
     now,
     limit,
     provider,

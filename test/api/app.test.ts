@@ -396,7 +396,7 @@ describe('one job', () => {
       id: '1',
       status: 'pending',
       reasons: [
-        expect.stringMatching(/^It is due since/),
+        expect.stringMatching(/^It has been due for/),
         expect.stringMatching(/^It is first in line/),
         expect.stringMatching(/^No drainer runs here/),
       ],

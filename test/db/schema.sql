@@ -51,6 +51,7 @@ table jobs
   constraint jobs_running_is_locked CHECK (((status <> 'running'::text) OR (locked_at IS NOT NULL)))
   constraint jobs_status_known CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'done'::text, 'dead'::text])))
   CREATE INDEX jobs_dead_idx ON public.jobs USING btree (finished_at, id) WHERE (status = 'dead'::text)
+  CREATE INDEX jobs_done_idx ON public.jobs USING btree (finished_at, id) WHERE (status = 'done'::text)
   CREATE INDEX jobs_parent_idx ON public.jobs USING btree (parent_id) WHERE (parent_id IS NOT NULL)
   CREATE INDEX jobs_pending_idx ON public.jobs USING btree (run_after, id) WHERE (status = 'pending'::text)
   CREATE UNIQUE INDEX jobs_pkey ON public.jobs USING btree (id)

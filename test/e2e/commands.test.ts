@@ -1,52 +1,133 @@
-/** Commands without an emulator: what scripts rely on (docs/cli.md). */
+/** What commands answer, and what scripts rely on (docs/cli.md). */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
-import { jobq, scratch } from '../support/cli.js';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { jobq, type Running, scratch, scratchFolder, startEmulator } from '../support/cli.js';
 
 /** ESC and the C1 controls: what would paint on a terminal. */
 const CONTROL = /[\u001b\u0080-\u009f]/;
 
-describe('the command line', () => {
-  let cwd: string;
+const runner = (cwd: string) => {
   const run = (...args: string[]) => jobq(args, { cwd });
   const json = async (...args: string[]) => {
     const { stdout, stderr } = await run(...args, '--json');
     expect(stdout.endsWith('\n'), stderr).toBe(true);
     return JSON.parse(stdout);
   };
+  const handler = (name: string, text: string) => {
+    mkdirSync(path.join(cwd, 'handlers'), { recursive: true });
+    writeFileSync(path.join(cwd, 'handlers', name), text);
+  };
+  return { run, json, handler };
+};
 
-  beforeEach(() => {
-    cwd = scratch();
+describe('commands through the emulator', () => {
+  const folder = scratchFolder();
+  const { run, json, handler } = runner(folder.dir);
+  let emulator: Running;
+
+  beforeAll(async () => {
+    handler('echo.sh', 'cat "$1"');
+    handler('bad.sh', 'echo "no such account" >&2; exit 3');
+    // No tick by itself: what runs here runs because a command says so.
+    emulator = await startEmulator({ cwd: folder.dir }, '--cron', '0 0 1 1 *');
+  });
+  afterAll(async () => {
+    emulator.child.kill('SIGINT');
+    await emulator.ended;
+    folder.remove();
   });
 
-  it('carries a job from init to a report of its run', async () => {
-    const init = await run('init');
-    expect(init.status).toBe(0);
-    expect(init.stdout).toContain('created handlers/hello.py');
-
-    expect(await json('enqueue', 'hello', '{"name":"Ada"}')).toEqual({ id: '1' });
-    expect(await json('enqueue', 'hash', '{"text":"x"}', '--count', '3')).toEqual({
-      ids: ['2', '3', '4'],
-    });
+  it('insert, drain, list, show, and keep every digit', async () => {
+    const payload = '{"id":1970670598291982290,"n":1.10}';
+    expect(await json('enqueue', 'echo', payload)).toEqual({ id: '1' });
+    expect(await json('enqueue', 'echo', '--count', '3')).toEqual({ ids: ['2', '3', '4'] });
     expect(await json('stats')).toMatchObject({
       counts: { pending: 4, running: 0, done: 0, dead: 0 },
       oldest_waiting_ms: expect.any(Number),
     });
     expect(await json('drain')).toEqual({ claimed: 4, done: 4, retried: 0, dead: 0, reaped: 0 });
     const [newest] = await json('jobs', 'list', '--limit', '1');
-    expect(newest).toMatchObject({ id: '4', kind: 'hash', status: 'done', attempts: 1 });
-    const shown = await json('jobs', 'show', '1');
-    expect(shown.attempts_log).toMatchObject([
+    expect(newest).toMatchObject({ id: '4', kind: 'echo', status: 'done', attempts: 1 });
+    const shown = await run('jobs', 'show', '1', '--json');
+    expect(shown.stdout).toContain('1970670598291982290');
+    expect(JSON.parse(shown.stdout).attempts_log).toMatchObject([
       { attempt: 1, outcome: 'exited', exit_code: 0, provider: 'process', isolation: 'none' },
     ]);
-    expect((await run('jobs', 'logs', '1')).stdout).toContain('Ada');
+    const [log] = await json('jobs', 'logs', '1');
+    expect(log.stdout).toBe('{"n": 1.10, "id": 1970670598291982290}');
     expect((await run('jobs', 'explain', '1')).stdout).toContain('It is done');
   });
 
-  it('overwrites nothing at init', async () => {
-    mkdirSync(path.join(cwd, 'handlers'));
-    writeFileSync(path.join(cwd, 'handlers/hello.py'), 'mine');
+  it('exit with 1 when a job died, and say how to run it again', async () => {
+    const { id } = await json('enqueue', 'bad', '--max-attempts', '1');
+    const drained = await run('drain');
+    expect(drained.status).toBe(1);
+    expect((await run('jobs', 'show', id)).stdout).toContain('no such account');
+    expect((await run('jobs', 'explain', id)).stdout).toContain(`jobq-dev jobs retry ${id}`);
+    expect(await json('jobs', 'retry', id)).toMatchObject({ status: 'pending', attempts: 0 });
+    expect(await json('jobs', 'cancel', id)).toMatchObject({ status: 'dead' });
+    const copy = await json('jobs', 'edit', id, '--payload', '{"n":2}', '--run-after', '1h');
+    expect(copy).toMatchObject({ parent_id: id, payload: { n: 2 }, status: 'pending' });
+    expect((await run('jobs', 'explain', copy.id)).stdout).toMatch(/not due yet: .*59 min|1 h/);
+    expect(await json('jobs', 'retry', '--all')).toEqual({ retried: 1 });
+  });
+
+  it('take a payload from a file and from stdin', async () => {
+    writeFileSync(path.join(folder.dir, 'payload.json'), '{"from":"file"}');
+    const { id } = await json('enqueue', 'echo', '--file', 'payload.json');
+    expect((await json('jobs', 'show', id)).payload).toEqual({ from: 'file' });
+    const piped = await jobq(['enqueue', 'echo', '-', '--json'], {
+      cwd: folder.dir,
+      input: '{"from":"stdin"}\n',
+    });
+    const { id: second } = JSON.parse(piped.stdout);
+    expect((await json('jobs', 'show', second)).payload).toEqual({ from: 'stdin' });
+  });
+
+  it('show a kind that would paint over the screen escaped', async () => {
+    const kind = '\u001b[2J\u202eevil\nline';
+    const { stdout, stderr } = await run('enqueue', kind);
+    const listed = await run('jobs', 'list');
+    expect(listed.stdout).toContain('\\x1b[2J\\u202eevil\\nline');
+    expect(stdout + stderr + listed.stdout).not.toMatch(/[\u001b\u202e]/);
+  });
+
+  it('answer an error under --json with one document', async () => {
+    const { status, stdout } = await run('jobs', 'show', '777', '--json');
+    expect(status).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'not-found' } });
+  });
+});
+
+describe('commands without an emulator', () => {
+  let cwd: string;
+  let run: ReturnType<typeof runner>['run'];
+  let json: ReturnType<typeof runner>['json'];
+  let handler: ReturnType<typeof runner>['handler'];
+
+  beforeEach(() => {
+    cwd = scratch();
+    ({ run, json, handler } = runner(cwd));
+  });
+
+  it('open the directory themselves, and hide it from git', async () => {
+    const init = await run('init');
+    expect(init.status).toBe(0);
+    expect(init.stdout).toContain('created handlers/hello.py');
+    expect(await json('enqueue', 'hello', '{"name":"Ada"}')).toEqual({ id: '1' });
+    const drained = await run('drain');
+    expect(drained.stdout).toMatch(/claim +job 1 hello, attempt 1 of 3\n.* done +job 1 hello in/);
+    expect(drained.status).toBe(0);
+    expect((await run('jobs', 'logs', '1')).stdout).toContain('Ada');
+    expect(readFileSync(path.join(cwd, '.jobq/.gitignore'), 'utf8')).toBe('*\n');
+    expect((await run('reset', '--yes')).status).toBe(0);
+    expect(existsSync(path.join(cwd, '.jobq/before-reset/pgdata/PG_VERSION'))).toBe(true);
+    expect((await json('stats')).counts.done).toBe(0);
+  });
+
+  it('overwrite nothing at init', async () => {
+    handler('hello.py', 'mine');
     const { status, stdout } = await run('init');
     expect(status).toBe(0);
     expect(stdout).toContain('kept    handlers/hello.py');
@@ -54,34 +135,10 @@ describe('the command line', () => {
     expect(existsSync(path.join(cwd, 'handlers/hash.mjs'))).toBe(true);
   });
 
-  it('keeps every digit of a payload from the command line to the handler', async () => {
-    mkdirSync(path.join(cwd, 'handlers'));
-    writeFileSync(path.join(cwd, 'handlers/echo.sh'), 'cat "$1"');
-    await run('enqueue', 'echo', '{"id":1970670598291982290,"n":1.10}');
-    await run('drain');
-    const logs = await json('jobs', 'logs', '1');
-    expect(logs[0].stdout).toBe('{"n": 1.10, "id": 1970670598291982290}');
-    const { stdout } = await run('jobs', 'show', '1', '--json');
-    expect(stdout).toContain('1970670598291982290');
-  });
-
-  it('exits with 1 when a job died, and says how to run it again', async () => {
-    mkdirSync(path.join(cwd, 'handlers'));
-    writeFileSync(path.join(cwd, 'handlers/bad.sh'), 'echo "no such account" >&2; exit 3');
-    await run('enqueue', 'bad', '--max-attempts', '1');
-    const drained = await run('drain');
-    expect(drained.status).toBe(1);
-    expect(drained.stdout).toContain('no such account');
-    const explained = await run('jobs', 'explain', '1');
-    expect(explained.stdout).toContain('jobq-dev jobs retry 1');
-    expect(await json('jobs', 'retry', '1')).toMatchObject({ status: 'pending', attempts: 0 });
-    expect(await json('jobs', 'cancel', '1')).toMatchObject({ status: 'dead' });
-    expect(await json('jobs', 'edit', '1', '--payload', '{"n":2}')).toMatchObject({
-      id: '2',
-      parent_id: '1',
-      payload: { n: 2 },
-    });
-    expect(await json('jobs', 'retry', '--all')).toEqual({ retried: 1 });
+  it('wait for each other when they come at once', async () => {
+    const results = await Promise.all([1, 2, 3].map(() => run('enqueue', 'x', '--json')));
+    expect(results.map(({ status }) => status)).toEqual([0, 0, 0]);
+    expect(new Set(results.map(({ stdout }) => stdout)).size).toBe(3);
   });
 
   it.each([
@@ -90,7 +147,7 @@ describe('the command line', () => {
     [['enqueue', 'x', '--count', '0'], 2, /--count is "0"/],
     [['enqueue', 'x', '{}', '--file', 'f'], 2, /both PAYLOAD and --file/],
     [['enqueue', 'x', '--file', 'none.json'], 2, /none\.json: ENOENT/],
-    [['jobs', 'show', '7'], 1, /there is no job "7"/],
+    [['enqueue'], 2, /missing required argument 'kind'/],
     [['jobs', 'list', '--status', 'ded'], 2, /ded/],
     [['jobs', 'shwo'], 2, /unknown command "shwo", did you mean "show"/],
     [['stat'], 2, /unknown command "stat", did you mean "stats"/],
@@ -99,11 +156,12 @@ describe('the command line', () => {
     [['drain', '--cron', '99 * * * *'], 2, /cron schedule "99 \* \* \* \*"/],
     [['drain', '--timezone', 'Mars/Base'], 2, /no time zone "Mars\/Base"/],
     [['drain', '--sandbox', 'proces'], 2, /--sandbox is "proces".*did you mean "process"/],
-    [['drain', '--sandbox', 'qemu'], 3, /qemu/],
+    [['drain', '--memory', '--sandbox', 'qemu'], 3, /qemu/],
     [['drain', '--config', 'nope.json'], 2, /no configuration file .*nope\.json/],
     [['reset'], 2, /no terminal to ask on/],
     [['migrate', '--database-url', 'postgres://u:secret@127.0.0.1:1/x'], 3, /127\.0\.0\.1:1/],
     [['replay', 'missing.jsonl'], 2, /missing\.jsonl: ENOENT/],
+    [['enqueue', 'x', '--data-dir', '/dev/null/x'], 3, /\/dev\/null/],
   ])('%j ends with %i and says what is wrong and what to do', async (args, status, message) => {
     const finished = await run(...args);
     expect(finished.stderr).toMatch(message);
@@ -112,46 +170,20 @@ describe('the command line', () => {
     expect(finished.stdout + finished.stderr).not.toMatch(CONTROL);
   });
 
-  it('names a misspelt configuration key, its file and the right one', async () => {
+  it('name a misspelt configuration key, its file and the right one', async () => {
     writeFileSync(path.join(cwd, 'jobq.config.json'), '{"concurency": 2}');
     const { status, stderr } = await run('stats');
     expect(status).toBe(2);
     expect(stderr).toMatch(/"concurency" in .*jobq\.config\.json, did you mean "concurrency"/);
   });
 
-  it('answers an error under --json with one document', async () => {
-    const { status, stdout } = await run('jobs', 'show', '7', '--json');
-    expect(status).toBe(1);
-    expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'not-found' } });
-  });
-
-  it('warns about an environment variable that is nearly a setting', async () => {
-    const { stderr } = await jobq(['stats', '--memory'], { cwd, env: { JOBQ_CONCURENCY: '2' } });
+  it('warn about an environment variable that is nearly a setting', async () => {
+    const { stderr } = await jobq(['doctor', '--memory'], { cwd, env: { JOBQ_CONCURENCY: '2' } });
     expect(stderr).toMatch(/JOBQ_CONCURENCY.*did you mean "JOBQ_CONCURRENCY"/);
   });
 
-  it('says which file cannot be made on a disk that cannot be written', async () => {
-    writeFileSync(path.join(cwd, 'file'), '');
-    const { status, stderr } = await run('enqueue', 'x', '--data-dir', 'file/.jobq');
-    expect(status).toBe(3);
-    expect(stderr).toMatch(/ENOTDIR/);
-  });
-
-  it('resets after being told to, and sets a copy aside', async () => {
-    await run('enqueue', 'x');
-    expect((await run('reset', '--yes')).status).toBe(0);
-    expect((await json('stats')).counts.pending).toBe(0);
-    expect(existsSync(path.join(cwd, '.jobq/before-reset/pgdata/PG_VERSION'))).toBe(true);
-  });
-
-  it('hides its own directory from git', async () => {
-    await run('stats');
-    expect(readFileSync(path.join(cwd, '.jobq/.gitignore'), 'utf8')).toBe('*\n');
-  });
-
-  it('doctor finds a handler whose interpreter is missing', async () => {
-    mkdirSync(path.join(cwd, 'handlers'));
-    writeFileSync(path.join(cwd, 'handlers/old.py'), '');
+  it('find a handler whose interpreter is missing (doctor)', async () => {
+    handler('old.py', '');
     writeFileSync(
       path.join(cwd, 'jobq.config.json'),
       '{"interpreters": {".py": ["python-of-old"]}}',
@@ -161,15 +193,9 @@ describe('the command line', () => {
     expect(stdout).toMatch(/bad +handler old: python-of-old/);
   });
 
-  it('prints the migrations', async () => {
+  it('print the migrations', async () => {
     const { stdout } = await run('migrate', '--print');
     expect(stdout).toMatch(/-- 0001_jobs/);
     expect(stdout).toMatch(/create table/i);
-  });
-
-  it('lets two commands at once both finish: the second waits for the first', async () => {
-    const results = await Promise.all([1, 2, 3].map(() => run('enqueue', 'x', '--json')));
-    expect(results.map(({ status }) => status)).toEqual([0, 0, 0]);
-    expect((await json('stats')).counts.pending).toBe(3);
   });
 });

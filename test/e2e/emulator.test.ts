@@ -1,9 +1,10 @@
 /** The emulator as a process: readiness, second commands, Ctrl-C, kill -9, taken ports. */
+import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
-import { jobq, scratch, start, startEmulator, until } from '../support/cli.js';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { CLI, jobq, scratch, start, startEmulator, until } from '../support/cli.js';
 
 /** A tick each second, so that nothing has to be waited for longer. */
 const EAGER = ['--cron', '* * * * * *', '--retry', 'seconds'];
@@ -179,6 +180,18 @@ os.execv("/bin/sleep", ["sleep", "${mark}"])
     } finally {
       taken.close();
     }
+  });
+
+  it('moves from a taken default port to the next one on a terminal (inngest 3837)', async () => {
+    const taken = createServer().listen(5627, '127.0.0.1');
+    await Promise.race(['listening', 'error'].map((name) => once(taken, name).catch(() => {})));
+    onTestFinished(() => void taken.close());
+    // script(1) gives it a terminal of its own.
+    const command = ['script', '-qefc', `'${process.execPath}' '${CLI}' --memory`, '/dev/null'];
+    const emulator = start([], { cwd, command });
+    const [, port] = await emulator.seen(/jobq-dev ready at http:\/\/127\.0\.0\.1:(\d+)/);
+    expect(Number(port)).toBeGreaterThan(5627);
+    expect(emulator.text).toContain('port 5627 is taken; using');
   });
 
   it('refuses what a web page could send (process-compose GHSA-5gm3-9crp-6g3v)', async () => {

@@ -113,7 +113,7 @@ describe('explain', () => {
       {},
       {},
       [
-        'It is due since 5 s.',
+        'It has been due for 5 s.',
         'It is first in line. The next tick claims in 30 s, at 2026-05-01T12:00:30.000Z.',
       ],
     ],
@@ -122,7 +122,7 @@ describe('explain', () => {
       {},
       { ahead: 1 },
       [
-        'It is due since 5 s.',
+        'It has been due for 5 s.',
         '1 due job is before it. The next tick claims in 30 s, at 2026-05-01T12:00:30.000Z.',
       ],
     ],
@@ -130,20 +130,20 @@ describe('explain', () => {
       'behind others while all slots are taken',
       {},
       { ahead: 12, running: 4 },
-      ['It is due since 5 s.', 'All 4 slots are taken. 12 due jobs are before it.'],
+      ['It has been due for 5 s.', 'All 4 slots are taken. 12 due jobs are before it.'],
     ],
     [
       'due, paused',
       {},
       { paused: true },
-      ['It is due since 5 s.', 'The drainer is paused: nothing is claimed until it goes on.'],
+      ['It has been due for 5 s.', 'The drainer is paused: nothing is claimed until it goes on.'],
     ],
     [
       'due, without a drainer',
       {},
       { nextTick: undefined, ahead: 2 },
       [
-        'It is due since 5 s.',
+        'It has been due for 5 s.',
         '2 due jobs are before it.',
         expect.stringMatching(/^No drainer runs here/) as unknown as string,
       ],
@@ -153,7 +153,7 @@ describe('explain', () => {
       {},
       { noHandler: 'no handler for kind "resize"' },
       [
-        'It is due since 5 s.',
+        'It has been due for 5 s.',
         expect.stringMatching(/^It is first in line/) as unknown as string,
         'When it runs it will fail: no handler for kind "resize"',
       ],

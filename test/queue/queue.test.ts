@@ -6,12 +6,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '#src/db/port.js';
 import type { Attempt, Job } from '#src/job/job.js';
 import { cancel } from '#src/queue/cancel.js';
-import { type Claim, claim } from '#src/queue/claim.js';
+import { CLAIM_SQL, type Claim, claim } from '#src/queue/claim.js';
 import { edit } from '#src/queue/edit.js';
 import { enqueue, type NewJob } from '#src/queue/enqueue.js';
 import { findJob } from '#src/queue/find.js';
 import { heartbeat } from '#src/queue/heartbeat.js';
 import { listJobs, showJob } from '#src/queue/inspect.js';
+import { prune } from '#src/queue/prune.js';
 import { reap } from '#src/queue/reap.js';
 import { release } from '#src/queue/release.js';
 import { retry, retryAll } from '#src/queue/retry.js';
@@ -532,6 +533,70 @@ describe.each([
         });
       },
     );
+  });
+
+  describe('prune', () => {
+    const DAY = 86_400;
+    const done = async (finishedAt: Date, runAfter = finishedAt) => {
+      const { rows } = await db.query<{ id: string }>(
+        `insert into jobs (kind, payload, status, attempts, finished_at, run_after)
+         values ('work', '{}', 'done', 1, $1, $2) returning id`,
+        [finishedAt, runAfter],
+      );
+      return rows[0]!.id;
+    };
+    const week = { ageMs: 7 * DAY * 1_000, count: 10_000 };
+
+    it('goes by when a job finished, not by when it was due (oban 1145)', async () => {
+      const late = await done(at(0), at(-8 * DAY));
+      const old = await done(at(-8 * DAY));
+      expect(await prune(db, { now: at(1), keep: week })).toEqual([old]);
+      expect((await job(late)).status).toBe('done');
+    });
+
+    it('keeps the newest, and leaves what is not done', async () => {
+      const ids = [];
+      for (const second of [1, 2, 3, 4]) ids.push(await done(at(second)));
+      await insert({ maxAttempts: 1 });
+      await settle(db, failed(await claimOne()), { now: at(-30 * DAY) });
+      expect(await prune(db, { now: at(9), keep: { ...week, count: 2 } })).toEqual(ids.slice(0, 2));
+      expect((await stats(db, { now: at(9) })).counts).toMatchObject({ done: 2, dead: 1 });
+    });
+
+    it('takes attempts along, and more than one chunk', async () => {
+      await db.query(
+        `insert into jobs (kind, payload, status, attempts, finished_at)
+         select 'work', '{}', 'done', 1, $1 from generate_series(1, 2500)`,
+        [at(-8 * DAY)],
+      );
+      await db.exec(`insert into job_attempts (job_id, attempt, claim_id, started_at)
+        select id, 1, gen_random_uuid(), now() from jobs`);
+      expect(await prune(db, { now: at(0), keep: week })).toHaveLength(2_500);
+      expect((await db.query('select 1 from job_attempts')).rowCount).toBe(0);
+    });
+  });
+
+  it('claims by its index, however many rows are done (pg-boss 228, river 785)', async () => {
+    await db.query(
+      `insert into jobs (kind, payload, status, attempts, finished_at)
+       select 'work', '{}', 'done', 1, $1 from generate_series(1, 20000)`,
+      [at(0)],
+    );
+    await db.query(
+      `insert into jobs (kind, payload, run_after)
+       select 'work', '{}', $1 from generate_series(1, 2000)`,
+      [at(0)],
+    );
+    await db.exec('analyze jobs');
+    const { rows } = await db.query<{ 'QUERY PLAN': string }>(`explain ${CLAIM_SQL}`, [
+      at(0),
+      20,
+      'process',
+      'none',
+    ]);
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).toMatch(/Index Scan using jobs_pending_idx/);
+    expect(plan).not.toMatch(/Seq Scan on jobs|Sort Key: jobs.run_after/);
   });
 
   describe('stats', () => {

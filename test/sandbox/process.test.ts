@@ -27,6 +27,9 @@ const optionsFor = (scratch: Scratch) => ({
 });
 
 sandboxConformance('process', (scratch) => createProcessProvider(optionsFor(scratch)));
+sandboxConformance('process that watches memory', (scratch) =>
+  createProcessProvider({ ...optionsFor(scratch), memory: 'watch' }),
+);
 sandboxConformance('process without perl', (scratch) =>
   createProcessProvider({ ...optionsFor(scratch), perl: false }),
 );
@@ -237,7 +240,13 @@ describe('the process provider', () => {
     await sandbox.kill();
     const next = await own.create(specFor(scratch));
     expect((await next.run(shell(scratch, 'echo again'))).stdout.text).toBe('again\n');
+    const journal = join(scratch.root, 'journal');
+    const socketDirs: string[] = readdirSync(journal)
+      .map((file) => JSON.parse(readFileSync(join(journal, file), 'utf8')))
+      .find((entry) => sandbox.workspace.startsWith(entry.workDir)).directories;
+    expect(socketDirs).toHaveLength(2);
     await own.close();
+    expect(socketDirs.filter((directory) => existsSync(directory))).toEqual([]);
   });
 
   it('counts the memory of the whole tree', async () => {

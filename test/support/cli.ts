@@ -26,9 +26,15 @@ export interface RunOptions {
 
 /** A folder that is gone after the test. */
 export function scratch(): string {
-  const dir = mkdtempSync(path.join(tmpdir(), 'jobq-test-'));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const { dir, remove } = scratchFolder();
+  onTestFinished(remove);
   return dir;
+}
+
+/** A folder for several tests. */
+export function scratchFolder(): { dir: string; remove: () => void } {
+  const dir = mkdtempSync(path.join(tmpdir(), 'jobq-test-'));
+  return { dir, remove: () => rmSync(dir, { recursive: true, force: true }) };
 }
 
 /** The developer's environment, without what would turn colours or settings on. */
@@ -53,6 +59,15 @@ export interface Running {
   /** Resolves with the match once the output matches; rejects when the process ends before. */
   seen(pattern: RegExp): Promise<RegExpExecArray>;
   ended: Promise<Finished>;
+}
+
+/** What a hook starts lives for several tests: whoever starts it there ends it. */
+function endWithTest(end: () => Promise<void>): void {
+  try {
+    onTestFinished(end);
+  } catch {
+    // Outside of a test there is no end to wait for.
+  }
 }
 
 /** Starts a command that goes on; it is killed when the test ends. */
@@ -83,7 +98,7 @@ export function start(args: readonly string[], options: RunOptions): Running {
     changed();
     return { status, signal, stdout, stderr };
   });
-  onTestFinished(async () => {
+  endWithTest(async () => {
     child.kill('SIGKILL');
     await ended;
   });

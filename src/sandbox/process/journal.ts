@@ -5,6 +5,7 @@
  */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { removeCgroups } from './cgroups.js';
 import { bootId, identify, isRunning, type ProcessIdentity } from './identity.js';
 import { endProcessesWithEnvironment, signalIfThere } from './processes.js';
 import { removeTree } from './workspace.js';
@@ -18,6 +19,8 @@ interface Entry {
   workDir: string;
   /** Other directories to remove, absolute. */
   directories: string[];
+  /** What the paths of the wardens' cgroups begin with, absolute. */
+  cgroups: string[];
 }
 
 /** The entry of one provider. */
@@ -36,7 +39,13 @@ export class JournalEntry {
     const owner = await identify(process.pid);
     if (!owner) throw new Error('cannot read the start time of this process');
     const file = join(journalDir, `process-${id}.json`);
-    const entry = new JournalEntry(file, { owner, wardens: [], workDir, directories: [] });
+    const entry = new JournalEntry(file, {
+      owner,
+      wardens: [],
+      workDir,
+      directories: [],
+      cgroups: [],
+    });
     await entry.#save();
     return entry;
   }
@@ -51,6 +60,18 @@ export class JournalEntry {
     if (!warden) return; // ended already
     this.#entry.wardens.push(warden);
     await this.#save();
+  }
+
+  /** `base` is what the cgroups' paths begin with. */
+  async addCgroups(base: string): Promise<void> {
+    if (this.#entry.cgroups.includes(base)) return;
+    this.#entry.cgroups.push(base);
+    await this.#save();
+  }
+
+  /** Removes the cgroups that a warden left because it was killed. @throws Error when one stays. */
+  async removeCgroups(): Promise<void> {
+    for (const base of this.#entry.cgroups) await removeCgroups(base);
   }
 
   /** Nothing is left: the entry goes. */
@@ -102,16 +123,22 @@ async function endProcesses(entry: Entry): Promise<number[]> {
     ended.push(warden.pid);
   }
   ended.push(...(await endProcessesWithEnvironment(`HOME=${entry.workDir}`)));
+  // Last, when nobody makes another; and they hold also what has cleared its environment.
+  for (const base of (entry.cgroups ?? []).filter(isOurs)) {
+    ended.push(...(await removeCgroups(base).catch(() => [])));
+  }
   return [...new Set(ended)];
 }
 
 async function removeDirectories(entry: Entry): Promise<string[]> {
-  // The names that provider.ts gives. A journal that somebody edited must not empty a disk.
-  const ours = [entry.workDir, ...entry.directories].filter((path) =>
-    /^(?:\d+|jobq)-[0-9a-f]{12}$/.test(basename(path)),
-  );
+  const ours = [entry.workDir, ...entry.directories].filter(isOurs);
   for (const path of ours) await removeTree(path);
   return ours;
+}
+
+/** Knows the names that provider.ts gives. A journal that somebody edited must not empty a disk. */
+function isOurs(path: string): boolean {
+  return /^(?:\d+|jobq|jobq-\d+)-[0-9a-f]{12}$/.test(basename(path));
 }
 
 async function readEntry(file: string): Promise<Entry | undefined> {

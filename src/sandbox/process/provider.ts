@@ -28,6 +28,11 @@ export interface ProcessProviderOptions {
   namespaces?: 'auto' | 'off' | 'require';
   /** The handlers' network; `none` needs namespaces. Default `host`. */
   network?: 'host' | 'none';
+  /**
+   * How the memory limit is kept: `auto` (the default) by cgroups where a try made one, else by
+   * watching; `watch` does not try.
+   */
+  memory?: 'auto' | 'watch';
   /** Told about what went wrong without failing an attempt, e.g. a directory that stays behind. */
   onWarning?: (message: string) => void;
 }
@@ -76,8 +81,9 @@ export async function createProcessProvider(
     );
   }
   const perl = options.perl === false ? undefined : (options.perl ?? findPerl());
-  const { starter, info } = await chooseStarter(perl, workDir, journal);
-  return new Provider(options, workDir, journal, starter, { ...info, bubblewrap });
+  const cgroupName = options.memory === 'watch' ? undefined : `jobq-${id}`;
+  const { starter, info, memory } = await chooseStarter(perl, workDir, journal, cgroupName);
+  return new Provider(options, workDir, journal, starter, { ...info, bubblewrap }, memory);
 }
 
 async function tryBubblewrap(options: ProcessProviderOptions): Promise<string> {
@@ -93,28 +99,38 @@ async function tryBubblewrap(options: ProcessProviderOptions): Promise<string> {
 }
 
 const WORKING = 'working';
-type StarterInfo = Omit<ProcessProviderInfo, 'bubblewrap'>;
+
+interface ChosenStarter {
+  starter: Starter;
+  info: Omit<ProcessProviderInfo, 'bubblewrap'>;
+  memory: Enforcement['memory'];
+}
 
 async function chooseStarter(
   perl: string | undefined,
   workDir: string,
   journal: JournalEntry,
-): Promise<{ starter: Starter; info: StarterInfo }> {
-  const direct = (reason: string): { starter: Starter; info: StarterInfo } => ({
+  cgroupName: string | undefined,
+): Promise<ChosenStarter> {
+  const direct = (reason: string): ChosenStarter => ({
     starter: directStarter,
     info: { perl, mode: 'direct', reason, subreaper: false },
+    memory: 'none',
   });
   if (perl === undefined) return direct('perl is not installed');
   const starter = new WardenStarter(async () => {
     const socketDir = newSocketDir();
     await journal.addDirectory(socketDir);
-    const warden = await Warden.start({ perl, socketDir, home: workDir });
+    const warden = await Warden.start({ perl, socketDir, home: workDir, cgroupName });
     await journal.addWarden(warden.pid);
+    if (warden.cgroups !== undefined) await journal.addCgroups(warden.cgroups);
     return warden;
   });
   try {
-    const { subreaper } = await starter.warden();
-    return { starter, info: { perl, mode: 'warden', subreaper } };
+    const { subreaper, cgroups } = await starter.warden();
+    const watched = process.platform === 'linux' ? 'watched' : 'none';
+    const memory = cgroups === undefined ? watched : 'cgroup';
+    return { starter, info: { perl, mode: 'warden', subreaper }, memory };
   } catch (error) {
     return direct(`the warden did not start: ${(error as Error).message}`);
   }
@@ -134,11 +150,12 @@ class Provider implements ProcessProvider, SandboxHost {
     readonly journal: JournalEntry,
     readonly starter: Starter,
     readonly info: ProcessProviderInfo,
+    memory: Enforcement['memory'],
   ) {
     const isolated = info.bubblewrap === WORKING;
     this.enforces = {
       isolation: isolated ? 'namespaces' : 'none',
-      memory: info.mode === 'warden' && process.platform === 'linux' ? 'watched' : 'none',
+      memory,
       network: options.network ?? 'host',
       containment: containment(info),
       separateStderr: true,
@@ -193,16 +210,21 @@ class Provider implements ProcessProvider, SandboxHost {
   async #close(): Promise<void> {
     await Promise.all([...this.#sandboxes].map((sandbox) => sandbox.kill()));
     await this.starter.stop();
-    if (await this.#remove(this.workDir)) await this.journal.close();
+    const removed = await this.#attempt('cgroups', () => this.journal.removeCgroups());
+    if ((await this.#remove(this.workDir)) && removed) await this.journal.close();
+  }
+
+  #remove(directory: string): Promise<boolean> {
+    return this.#attempt(directory, () => removeTree(directory));
   }
 
   /** False, with a warning, when something stays: the next start's `cleanLeftovers` tries again. */
-  async #remove(directory: string): Promise<boolean> {
+  async #attempt(what: string, remove: () => Promise<void>): Promise<boolean> {
     try {
-      await removeTree(directory);
+      await remove();
       return true;
     } catch (error) {
-      this.options.onWarning?.(`cannot remove ${directory}: ${(error as Error).message}`);
+      this.options.onWarning?.(`cannot remove ${what}: ${(error as Error).message}`);
       return false;
     }
   }

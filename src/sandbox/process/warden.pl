@@ -1,7 +1,9 @@
 #!/usr/bin/perl
 # The warden: starts handlers for jobq-dev and leaves nothing of them behind.
 #
-#   perl warden.pl SOCKET
+#   perl warden.pl SOCKET [NAME]
+#
+# With a NAME, memory is limited by cgroups named so where they can be had (cgroup.pl).
 #
 # jobq-dev (src/sandbox/process/warden.ts) holds this process's stdin open for as long as it lives.
 # For each connection to SOCKET the warden forks a monitor, which runs one command after the other:
@@ -26,6 +28,7 @@
 #                     F  "ERRNO TEXT": the command could not be started (then X follows)
 #                     X  "REASON STATUS PEAK": the end; nothing of the command runs any more.
 #                        REASON is what came first: exit, kill, memory, warden (it died);
+#                        memory also for an exit after the kernel killed for the cgroup's limit;
 #                        STATUS is wait(2)'s; PEAK is the largest resident memory, in bytes
 use strict;
 use warnings;
@@ -52,13 +55,16 @@ my $TICKS = POSIX::sysconf( POSIX::_SC_CLK_TCK() );
 my $PAGE = POSIX::sysconf( POSIX::_SC_PAGESIZE() );
 my $has_children_files = -e "/proc/$$/task/$$/children";    # CONFIG_PROC_CHILDREN
 my $has_proc           = -e "/proc/$$/stat";
+my $cgroups;         # where they are made (see cgroup.pl), or undef
+my $prepared = 0;    # how many processes this monitor prepared
 
+require( __FILE__ =~ s{[^/]*$}{cgroup.pl}r );
 warden(@ARGV);
 
 # ---------------------------------------------------------------------------------- the warden
 
 sub warden {
-    my ($path) = @_;
+    my ( $path, $cgroup_name ) = @_;
     # A Ctrl-C goes to a terminal's whole foreground group; jobq-dev alone decides what it means.
     POSIX::setsid();
     $SIG{$_} = 'IGNORE' for ignored_signals();
@@ -66,13 +72,14 @@ sub warden {
     close_inherited();
 
     my $subreaper = become_subreaper();
-    my $signals   = child_signals();
+    $cgroups = cgroup_place($cgroup_name) if defined $cgroup_name && $has_proc;
+    my $signals = child_signals();
     socket( my $server, AF_UNIX, SOCK_STREAM, 0 ) or die "socket: $!\n";
     bind( $server, pack_sockaddr_un($path) ) or die "bind $path: $!\n";
     listen( $server, SOMAXCONN ) or die "listen: $!\n";
     # Monitors see the end of this pipe when the warden dies, however it dies.
     pipe( my $alive, my $living ) or die "pipe: $!\n";
-    say_line( 'ready', $subreaper ? 1 : 0, $has_children_files ? 1 : 0 );
+    say_line( 'ready', $subreaper ? 1 : 0, $cgroups ? $cgroups->{base} : '' );
 
     my %monitors;    # pid => 1
     my %lost;        # pids of monitors that died before their work was done
@@ -89,7 +96,10 @@ sub warden {
         }
         # What a dead monitor watched is now the warden's own child.
         if ( %lost && !end_strays( \%monitors ) ) {
-            say_line( 'gone', $_ ) for keys %lost;
+            for my $pid ( keys %lost ) {
+                cgroup_remove_all( $cgroups, "-$pid-" ) if $cgroups;
+                say_line( 'gone', $pid );
+            }
             %lost = ();
         }
 
@@ -123,6 +133,7 @@ sub warden {
     unlink $path;
     rmdir $path =~ s{/[^/]*$}{}r;
     end_all();
+    cgroup_remove_all( $cgroups, '-' ) if $cgroups;
     POSIX::_exit(0);
 }
 
@@ -153,13 +164,16 @@ sub monitor {
 
     my ( $incoming, $outgoing ) = ( '', frame( M => $$ ) );
     my $next = prepare_run( $connection, $alive );
-    my $run;    # while a command runs
+    my $run;     # while a command runs
+    my $used;    # the cgroup of the last one
 
     # The first reason to end a command wins: then there is none for a later one to end.
     my $end = sub {
         my ($reason) = @_;
         return if !$run;
         end_all($run);
+        $used = $run->{cgroup};
+        if ( $reason eq 'exit' && killed_for_memory($run) ) { $reason = 'memory' }
         for my $letter ( keys %{ $run->{streams} } ) {
             1 while read_output( $letter, $run->{streams}, \$outgoing );
         }
@@ -199,12 +213,13 @@ sub monitor {
             $end->('exit') if $run->{over};
         }
         if ( $run && seconds() >= $run->{next_sample} ) {
-            my $used = memory_used( $run->{limit} );
-            $run->{peak} = $used if $used > $run->{peak};
+            my $bytes = memory_used( $run->{limit} );
+            $run->{peak} = $bytes if $bytes > $run->{peak};
             $run->{interval} *= 2;
             $run->{interval} = SAMPLE_SECONDS if $run->{interval} > SAMPLE_SECONDS;
             $run->{next_sample} = seconds() + $run->{interval};
-            $end->('memory') if $run->{limit} && $used > $run->{limit};
+            $end->('memory')
+              if $run->{limit} && $bytes > $run->{limit} || killed_for_memory($run);
         }
         if ( vec( $read, fileno $alive, 1 ) ) {
             $end->('warden');
@@ -214,11 +229,15 @@ sub monitor {
         }
         # Also what came up just now: most often it can be sent without another look.
         last if $outgoing ne '' && !send_some( $connection, \$outgoing );
-        $next ||= prepare_run( $connection, $alive ) if !$run && $outgoing eq '';
+        if ( !$run && !$next && $outgoing eq '' ) {
+            cgroup_remove($used) if defined $used;
+            $next = prepare_run( $connection, $alive );
+        }
     }
     # jobq-dev is gone or lets go of this monitor: there is nobody to tell.
     $end->('kill');
     end_all();
+    cgroup_remove_all( $cgroups, "-$$-" ) if $cgroups;
     POSIX::_exit(0);
 }
 
@@ -237,9 +256,11 @@ sub send_some {
 #   over         whether that process ended, and then its `status`, as wait(2) tells it
 #   streams      frame letter => pipe
 #   failure      a pipe that says why it could not be started
+#   cgroup       that it is in, or undef
 #   limit, peak  memory, in bytes; next_sample, interval: when it is looked at, in seconds
 sub prepare_run {
     my @foreign = @_;
+    my $cgroup  = $cgroups && cgroup_make( $cgroups, "$$-" . ++$prepared );
     pipe( my $order,   my $order_end )   or die "pipe: $!\n";
     pipe( my $out,     my $out_end )     or die "pipe: $!\n";
     pipe( my $err,     my $err_end )     or die "pipe: $!\n";
@@ -248,6 +269,8 @@ sub prepare_run {
     if ( defined $pid && $pid == 0 ) {
         # Held here, they would hide from the others that this process's monitor died.
         close $_ for @foreign, $order_end;
+        # By itself, since it takes milliseconds. Should it fail, memory is still watched.
+        cgroup_enter($cgroup) if $cgroup;
         # Perl opens everything above 2 close-on-exec: the handler gets these three only, of which
         # the first is /dev/null already.
         POSIX::dup2( fileno $out_end, 1 );
@@ -274,6 +297,7 @@ sub prepare_run {
         interval => FIRST_SAMPLE_SECONDS,
         streams  => { O => $out, E => $err },
         failure  => $failure,
+        cgroup   => $cgroup,
     };
 }
 
@@ -282,6 +306,7 @@ sub start {
     my ( $run, $command ) = @_;
     ( $run->{limit} ) = split /\0/, $command, 2;
     $run->{next_sample} = seconds() + $run->{interval};
+    cgroup_limit( $cgroups, $run->{cgroup}, $run->{limit} ) if $run->{cgroup} && $run->{limit};
     # Blocking, but the other side only reads.
     while ( $command ne '' ) {
         my $sent = syswrite( $run->{order}, $command ) or last;
@@ -437,6 +462,15 @@ sub memory_used {
         $exact += $share || resident($pid);
     }
     return $exact;
+}
+
+# Whether the kernel killed a process of the run, because its cgroup came to the limit.
+sub killed_for_memory {
+    my ($run) = @_;
+    return 0 if !$run->{cgroup} || !cgroup_killed( $cgroups, $run->{cgroup} );
+    # That much it held: what the kernel could take back, it takes before it kills.
+    $run->{peak} = $run->{limit} if $run->{limit} > $run->{peak};
+    return 1;
 }
 
 sub resident {

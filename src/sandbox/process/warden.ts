@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { after } from './deadline.js';
@@ -23,12 +23,16 @@ export interface WardenOptions {
   socketDir: string;
   /** The warden's HOME: marks its processes as belonging to this directory (see journal.ts). */
   home: string;
+  /** What names of cgroups begin with; undefined: none are made. */
+  cgroupName: string | undefined;
 }
 
 export class Warden {
   readonly pid: number;
   /** Whether the kernel gives it every orphan below it. */
   readonly subreaper: boolean;
+  /** What the paths of its cgroups begin with; undefined where a try to make one failed. */
+  readonly cgroups: string | undefined;
   readonly #child: ChildProcess;
   readonly #socketPath: string;
   readonly #ended: Promise<void>;
@@ -37,16 +41,22 @@ export class Warden {
   readonly #gone = new Set<number>();
   readonly #waiting = new Map<number, () => void>();
 
-  private constructor(child: ChildProcess, socketPath: string, subreaper: boolean) {
+  private constructor(
+    child: ChildProcess,
+    socketPath: string,
+    found: Pick<Warden, 'subreaper' | 'cgroups'>,
+  ) {
     this.pid = child.pid!;
-    this.subreaper = subreaper;
+    this.subreaper = found.subreaper;
+    this.cgroups = found.cgroups;
     this.#child = child;
     this.#socketPath = socketPath;
     this.#ended = new Promise((resolve) => {
       const onEnd = (): void => {
         this.#alive = false;
         for (const wake of this.#waiting.values()) wake();
-        resolve();
+        // It removes this itself, unless it was killed.
+        rm(dirname(socketPath), { recursive: true, force: true }).then(resolve, () => resolve());
       };
       if (child.exitCode !== null || child.signalCode !== null) onEnd();
       else child.once('exit', onEnd);
@@ -57,7 +67,8 @@ export class Warden {
   static async start(options: WardenOptions): Promise<Warden> {
     await mkdir(options.socketDir, { mode: 0o700 });
     const socketPath = join(options.socketDir, 'w');
-    const child = spawn(options.perl, [SCRIPT, socketPath], {
+    const name = options.cgroupName === undefined ? [] : [options.cgroupName];
+    const child = spawn(options.perl, [SCRIPT, socketPath, ...name], {
       cwd: '/',
       // None of the developer's: PERL5OPT and its like change what perl does.
       env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: options.home, LC_ALL: 'C' },
@@ -72,9 +83,13 @@ export class Warden {
     });
     const lines = createInterface({ input: child.stdout });
     try {
-      const [word, subreaper] = (await firstLine(child, lines, () => complaint)).split(' ');
-      if (word !== 'ready') throw new Error(`perl said ${JSON.stringify(word)}`);
-      const warden = new Warden(child, socketPath, subreaper === '1');
+      const line = await firstLine(child, lines, () => complaint);
+      const found = /^ready ([01]) (.*)$/.exec(line);
+      if (!found) throw new Error(`perl said ${JSON.stringify(line)}`);
+      const warden = new Warden(child, socketPath, {
+        subreaper: found[1] === '1',
+        cgroups: found[2] || undefined,
+      });
       lines.on('line', (line) => warden.#onLine(line));
       // It must not keep jobq-dev running: when jobq-dev ends, the warden's stdin does too.
       child.unref();
