@@ -67,6 +67,7 @@ describe('the defaults', () => {
       leaseMs: 1_800_000,
       graceMs: 10_000,
       retry: 'minutes',
+      keep: { ageMs: 604_800_000, count: 10_000 },
       seed: undefined,
       port: 5627,
       portGiven: false,
@@ -265,9 +266,24 @@ describe('values', () => {
   it('refuses memory together with a database server', () => {
     const message = 'memory and databaseUrl exclude each other';
     const databaseUrl = 'postgres://localhost/app';
-    expect(messageOf({ file: { databaseUrl }, flags: { memory: true } })).toBe(message);
+    expect(messageOf({ file: { databaseUrl, memory: true } })).toBe(message);
     expect(messageOf({ env: { JOBQ_MEMORY: '1', JOBQ_DATABASE_URL: databaseUrl } })).toBe(message);
+    expect(messageOf({ flags: { memory: true, databaseUrl } })).toBe(message);
     expect(configOf({ file: { databaseUrl, memory: false } }).databaseUrl).toBe(databaseUrl);
+  });
+});
+
+describe('a flag', () => {
+  const databaseUrl = 'postgres://localhost/app';
+
+  it('--memory wins over a server that the file or the environment names', () => {
+    const config = configOf({ file: { databaseUrl }, flags: { memory: true } });
+    expect(config).toMatchObject({ memory: true, databaseUrl: undefined });
+  });
+
+  it('--database-url wins over memory in the file or the environment', () => {
+    const config = configOf({ env: { JOBQ_MEMORY: '1' }, flags: { databaseUrl } });
+    expect(config).toMatchObject({ memory: false, databaseUrl });
   });
 });
 

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { jobq, scratch, start } from '../support/cli.js';
+import { interruptGroup, jobq, scratch, start } from '../support/cli.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MINUTES = 60_000;
@@ -32,10 +32,11 @@ describe('the package', () => {
     expect((await npx('enqueue', 'hello', '{"name":"Ada"}', '--json')).stdout).toBe('{"id":"1"}\n');
     expect(JSON.parse((await npx('drain', '--json')).stdout)).toMatchObject({ done: 1 });
 
-    const emulator = start(['jobq-dev', '--port', '0'], { cwd, command: ['npx'] });
+    const emulator = start(['jobq-dev', '--port', '0'], { cwd, command: ['npx'], group: true });
     await emulator.seen(/^jobq-dev ready at/m);
-    emulator.child.kill('SIGINT');
-    await emulator.ended;
+    interruptGroup(emulator);
+    const ended = await emulator.ended;
+    expect(ended.stderr).toMatch(/^stopped http/m);
     expect(existsSync(path.join(cwd, '.jobq/pgdata/PG_VERSION'))).toBe(true);
   });
 });

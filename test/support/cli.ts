@@ -22,6 +22,8 @@ export interface RunOptions {
   input?: string;
   /** In place of the compiled command line. */
   command?: readonly string[];
+  /** Makes a process group, as a terminal does, so that `interrupt` reaches all of it. */
+  group?: boolean;
 }
 
 /** A folder that is gone after the test. */
@@ -61,6 +63,11 @@ export interface Running {
   ended: Promise<Finished>;
 }
 
+/** Ctrl-C on a terminal: every process of the group gets the signal. */
+export function interruptGroup(running: Running): void {
+  process.kill(-running.child.pid!, 'SIGINT');
+}
+
 /** What a hook starts lives for several tests: whoever starts it there ends it. */
 function endWithTest(end: () => Promise<void>): void {
   try {
@@ -77,6 +84,7 @@ export function start(args: readonly string[], options: RunOptions): Running {
     cwd: options.cwd,
     env: environment(options.env),
     stdio: 'pipe',
+    detached: options.group ?? false,
   });
   let stdout = '';
   let stderr = '';

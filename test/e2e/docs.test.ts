@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { jobq, scratch, start } from './support/cli.js';
+import { jobq, scratch, start } from '../support/cli.js';
 
-const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 const DOCUMENTS = ['README.md', 'fixtures/README.md', 'CHANGELOG.md']
   .concat(readdirSync(path.join(ROOT, 'docs')).map((name) => `docs/${name}`))
