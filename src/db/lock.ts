@@ -2,8 +2,8 @@ import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { JobqError } from '../errors.js';
+import { HIDDEN, processStart } from '../process-identity.js';
 import { unusable } from './data-dir.js';
-import { HIDDEN, processStart } from './process-identity.js';
 
 /**
  * One owner per data directory, across processes: PGlite has no lock of its own, and two engines on

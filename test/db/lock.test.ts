@@ -8,7 +8,7 @@ import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { acquireLock, type OwnerInfo, readOwner } from '#src/db/lock.js';
-import { processStart } from '#src/db/process-identity.js';
+import { processStart } from '#src/process-identity.js';
 import { tempDir } from '../support/temp-dir.js';
 
 interface Contender {

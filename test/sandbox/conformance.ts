@@ -370,6 +370,28 @@ export function sandboxConformance(name: string, makeProvider: MakeProvider): vo
       expect(result.outcome.kind).toBe('signaled');
     });
 
+    it('ends all of a job of which one process takes too much, whoever goes on', async () => {
+      if (provider.enforces.memory === 'none') return;
+      // At once, and gone before a look may see it; its parent does not mind.
+      const source = `perl -e 'my $n = 300_000_000; my $x = "x" x $n; sleep 30'; sleep 30; exit 0`;
+      const result = await withSandbox((sandbox) => sandbox.run(shell(scratch, source)), {
+        memoryBytes: 96 << 20,
+      });
+      expect(result.memoryExceeded).toBe(true);
+      expect(result.outcome).toEqual({ kind: 'signaled', signal: 'SIGKILL' });
+      expect(result.durationMs).toBeLessThan(10_000);
+    });
+
+    it('lets a job write more than its memory holds', async () => {
+      const source = `head -c 600000000 /dev/zero > "$1/big"; wc -c < "$1/big"; cat "$1/big" | wc -c; rm "$1/big"`;
+      const result = await withSandbox(
+        (sandbox) => sandbox.run(shell(scratch, source, { args: [sandbox.outputDir] })),
+        { memoryBytes: 128 << 20 },
+      );
+      expect(result.stdout.text).toBe('600000000\n600000000\n');
+      expect(result.memoryExceeded).toBe(false);
+    });
+
     it('says what it enforces', () => {
       const { isolation } = provider.enforces;
       expect(provider.description).not.toBe('');

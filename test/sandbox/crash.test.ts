@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cleanLeftovers, createProcessProvider } from '#src/sandbox/process/index.js';
 import { ESCAPED, ESCAPES } from './escapes.js';
 import {
+  cgroupsBelow,
   endMarkedAfterTest,
   handler,
   makeScratch,
@@ -62,13 +63,14 @@ describe('jobq-dev that is killed', () => {
     await until('all descendants', () => marked(mark).length >= ESCAPED);
     await kill(child);
     const ours = () => processes().filter((each) => each.command.includes('warden.pl'));
-    const { wardens, directories } = entryOf(readdirSync(journal)[0]!);
+    const { wardens, directories, cgroups } = entryOf(readdirSync(journal)[0]!);
     await until(
       'nothing is left',
       () => marked(mark).length === 0 && !ours().some((each) => each.pid === wardens[0].pid),
       2_000,
     );
     expect(existsSync(directories[0])).toBe(false);
+    expect(cgroups.flatMap(cgroupsBelow)).toEqual([]);
 
     // The directories of the attempt go at the next start.
     expect(readdirSync(join(scratch.root, 'work'))).toHaveLength(1);
@@ -98,6 +100,32 @@ describe('jobq-dev that is killed', () => {
     await until('both are gone', () => marked(mark).length === 0);
     expect(readdirSync(join(scratch.root, 'work'))).toEqual([]);
     expect(readdirSync(journal)).toEqual([]);
+  });
+
+  it('the next start ends what lost its warden as well, and removes its cgroup', async ({
+    skip,
+  }) => {
+    const mark = marker();
+    endMarkedAfterTest(mark);
+    const child = await startStandIn('env -i setsid sleep $MARK & echo go; sleep $MARK', mark);
+    const { wardens, cgroups } = entryOf(readdirSync(journal)[0]!);
+    if (cgroups.length === 0) skip('no cgroups here');
+    await until('both', () => marked(mark).length === 2);
+    const warden: number = wardens[0].pid;
+    const monitors = processes().filter((each) => each.parent === warden);
+    expect(monitors).toHaveLength(1);
+    // Stopped first, or each would clean up after the other.
+    const helpers = [warden, monitors[0]!.pid];
+    for (const pid of helpers) process.kill(pid, 'SIGSTOP');
+    await kill(child);
+    for (const pid of helpers) process.kill(pid, 'SIGKILL');
+    const hidden = marked(mark).map((each) => each.pid);
+    expect(hidden).toHaveLength(2);
+    expect(cgroups.flatMap(cgroupsBelow)).toHaveLength(1);
+    const left = await cleanLeftovers(journal);
+    expect(left.pids).toEqual(expect.arrayContaining(hidden));
+    expect(cgroups.flatMap(cgroupsBelow)).toEqual([]);
+    await until('both are gone', () => marked(mark).length === 0);
   });
 
   it('the next start leaves a running jobq-dev alone', async () => {

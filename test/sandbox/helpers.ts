@@ -84,6 +84,21 @@ export async function until<T>(
   }
 }
 
+/** The cgroups that the owners of a journal's entries have made. */
+export function cgroupsOf(journalDir: string): string[] {
+  const bases: string[] = readdirSync(journalDir).flatMap(
+    (file) => JSON.parse(readFileSync(join(journalDir, file), 'utf8')).cgroups,
+  );
+  return bases.flatMap(cgroupsBelow);
+}
+
+/** Those whose paths begin with `base`. */
+export function cgroupsBelow(base: string): string[] {
+  return readdirSync(dirname(base))
+    .map((name) => join(dirname(base), name))
+    .filter((path) => path.startsWith(base));
+}
+
 export interface ProcessInfo {
   pid: number;
   parent: number;

@@ -1,13 +1,15 @@
 /** What only the process provider can show: processes of this machine, before and after. */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Command, RunResult, Sandbox, SandboxSpec } from '#src/sandbox/port.js';
 import { createProcessProvider, type ProcessProvider } from '#src/sandbox/process/index.js';
 import { sandboxConformance } from './conformance.js';
 import { ESCAPED, ESCAPES } from './escapes.js';
 import {
+  cgroupsBelow,
+  cgroupsOf,
   endMarkedAfterTest,
   handler,
   makeScratch,
@@ -255,7 +257,7 @@ describe('the process provider', () => {
     const result = await sh(five, {}, { memoryBytes: 120 << 20 });
     expect(result.memoryExceeded).toBe(true);
     expect(result.outcome).toEqual({ kind: 'signaled', signal: 'SIGKILL' });
-    expect(result.peakMemoryBytes).toBeGreaterThan(120 << 20);
+    expect(result.peakMemoryBytes).toBeGreaterThanOrEqual(120 << 20);
 
     const two = `for i in 1 2; do perl -e '${hog}' & done; wait`;
     const sandbox = await provider.create(specFor(scratch, { memoryBytes: 120 << 20 }));
@@ -378,6 +380,95 @@ describe('the process provider', () => {
     expect(readdirSync(join(own.root, 'work'))).toEqual([]);
     expect(readdirSync(join(own.root, 'journal'))).toEqual([]);
     expect(existsSync(socketDir)).toBe(false);
+    removeScratch(own);
+  });
+});
+
+const tried = makeScratch();
+const first = await createProcessProvider(optionsFor(tried));
+await first.close();
+removeScratch(tried);
+
+describe.skipIf(first.enforces.memory !== 'cgroup')('with cgroups', () => {
+  let scratch: Scratch;
+  let journal: string;
+  let provider: ProcessProvider;
+  beforeAll(async () => {
+    scratch = makeScratch();
+    journal = join(scratch.root, 'journal');
+    provider = await createProcessProvider(optionsFor(scratch));
+  });
+  afterAll(async () => {
+    await provider.close();
+    removeScratch(scratch);
+  });
+  async function sh(source: string, memoryBytes = 96 << 20): Promise<RunResult> {
+    const sandbox = await provider.create(specFor(scratch, { memoryBytes }));
+    try {
+      return await sandbox.run(shell(scratch, source));
+    } finally {
+      await sandbox.kill();
+    }
+  }
+  const hog = `perl -e 'my $n = 200_000_000; my $x = "x" x $n'`;
+
+  it('makes none when it is to watch', async () => {
+    const own = makeScratch();
+    const watching = await createProcessProvider({ ...optionsFor(own), memory: 'watch' });
+    expect(watching.enforces.memory).toBe('watched');
+    await watching.create(specFor(own));
+    expect(cgroupsOf(join(own.root, 'journal'))).toEqual([]);
+    await watching.close();
+    removeScratch(own);
+  });
+
+  it('tells that the kernel killed, also when the handler then succeeds', async () => {
+    const result = await sh(`${hog}; echo "$?"; exit 0`);
+    // Never '0': a look at its counters may end the shell before it tells the status.
+    expect(['', '137\n']).toContain(result.stdout.text);
+    expect(result.memoryExceeded).toBe(true);
+    expect(result.outcome).toEqual({ kind: 'signaled', signal: 'SIGKILL' });
+    expect(result.peakMemoryBytes).toBeGreaterThanOrEqual(96 << 20);
+    // No look came late: above the limit are only the pages of programs, which others hold too.
+    expect(result.peakMemoryBytes).toBeLessThan(112 << 20);
+    // And the next run begins anew.
+    const next = await sh('kill -9 $$');
+    expect(next.memoryExceeded).toBe(false);
+    expect((await sh(hog, 900 << 20)).outcome).toEqual({ kind: 'exited', code: 0 });
+  });
+
+  it('keeps one for each prepared process, whatever a handler makes in it', async () => {
+    await sh('echo warm');
+    const prepared = await until('one', () => cgroupsOf(journal)[0]);
+    const result = await sh(`
+      name=$(sed -n 's|.*/\\(jobq-[^/]*\\)$|\\1|p' /proc/self/cgroup | head -n 1)
+      inner="${dirname(prepared)}/$name/inner"
+      mkdir "$inner" && (echo 0 > "$inner/cgroup.procs"; exec sleep 300) &
+      until grep -q . "$inner/cgroup.procs"; do sleep 0.01; done 2> /dev/null
+      basename "${dirname(prepared)}/$name"`);
+    expect(result.outcome).toEqual({ kind: 'exited', code: 0 });
+    const used = result.stdout.text.trim();
+    await until('only another', () => {
+      const here = cgroupsOf(journal);
+      return here.length === 1 && !here[0]!.endsWith(used);
+    });
+  });
+
+  it('leaves none of a monitor that was killed', async () => {
+    expect((await sh('kill -9 $PPID; sleep 300')).outcome.kind).toBe('lost');
+    expect(cgroupsOf(journal)).toEqual([]);
+    expect((await sh('echo fine')).stdout.text).toBe('fine\n');
+  });
+
+  it('leaves none after close', async () => {
+    const own = makeScratch();
+    const other = await createProcessProvider(optionsFor(own));
+    await Promise.all([1, 2, 3].map(() => other.create(specFor(own))));
+    const [file] = readdirSync(join(own.root, 'journal'));
+    const [base] = JSON.parse(readFileSync(join(own.root, 'journal', file!), 'utf8')).cgroups;
+    await until('cgroups', () => cgroupsBelow(base).length === 3);
+    await other.close();
+    expect(cgroupsBelow(base)).toEqual([]);
     removeScratch(own);
   });
 });

@@ -12,6 +12,8 @@ use warnings;
 use Fcntl qw(O_WRONLY);
 
 use constant TRIED_BYTES => 67_108_864;
+# How far below its limit a cgroup can be when the kernel finds that it is full.
+use constant BATCH_BYTES => 1_048_576;
 
 # Where cgroups can be made, by doing once all that is done for a handler; undef where they cannot.
 # Gives a place: version, and base, what the path of each begins with.
@@ -38,7 +40,7 @@ sub cgroup_v1 {
     my ($own) = slurp('/proc/self/cgroup') =~ /^\d+:(?:[^:\n]*,)?memory(?:,[^:\n]*)?:(.*)$/m;
     my ( undef, $directory ) = cgroup_directory( $own, qr/cgroup \S+ (?:\S*,)?memory(?:,|$)/m );
     # Without a hierarchy (before Linux 5.11) a cgroup below is not held by the limits above.
-    return if !defined $directory || slurp("$directory/memory.use_hierarchy") !~ /^1/;
+    return if !defined $directory || slurp("$directory/memory.use_hierarchy") =~ /^0/;
     return { version => 1, directory => $directory };
 }
 
@@ -49,7 +51,7 @@ sub cgroup_v2 {
         my $passed_on = slurp("$directory/cgroup.subtree_control");
         return { version => 2, directory => $directory } if $passed_on =~ /\bmemory\b/;
         return if $directory eq $top;
-        return if grep { slurp("$directory/memory.$_") =~ /^\d/ } qw(max high swap.max);
+        return if grep { slurp("$directory/memory.$_") =~ /^\d/ } qw(max high);
         $directory =~ s{/[^/]+$}{};
     }
     return;
@@ -109,8 +111,11 @@ sub cgroup_killed {
         my $events = slurp("$cgroup/memory.events");
         return $events =~ /^oom_kill [1-9]/m && $events =~ /^oom [1-9]/m;
     }
-    return slurp("$cgroup/memory.oom_control") =~ /^oom_kill [1-9]/m
-      && grep { slurp("$cgroup/$_") =~ /^[1-9]/ } qw(memory.failcnt memory.memsw.failcnt);
+    return 0 if slurp("$cgroup/memory.oom_control") !~ /^oom_kill [1-9]/m;
+    # Not by failcnt: of memory with swap, Linux 6.18 counts no failures. Charges come in batches.
+    my $most = slurp("$cgroup/memory.memsw.max_usage_in_bytes")
+      || slurp("$cgroup/memory.max_usage_in_bytes");
+    return $most + BATCH_BYTES >= slurp("$cgroup/memory.limit_in_bytes");
 }
 
 # Removes a cgroup in which nothing runs, with those that a handler made in it.

@@ -1,7 +1,2 @@
-export { cleanLeftovers, type Leftovers } from './journal.js';
-export {
-  createProcessProvider,
-  type ProcessProvider,
-  type ProcessProviderInfo,
-  type ProcessProviderOptions,
-} from './provider.js';
+export { cleanLeftovers } from './journal.js';
+export { createProcessProvider, type ProcessProvider } from './provider.js';

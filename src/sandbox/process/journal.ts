@@ -5,8 +5,8 @@
  */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { identify, isSame, mayRun, type ProcessIdentity } from '../../process-identity.js';
 import { removeCgroups } from './cgroups.js';
-import { bootId, identify, isRunning, type ProcessIdentity } from './identity.js';
 import { endProcessesWithEnvironment, signalIfThere } from './processes.js';
 import { removeTree } from './workspace.js';
 
@@ -36,7 +36,7 @@ export class JournalEntry {
   /** Writes an entry for this process. `id` is unique among the journal's entries. */
   static async open(journalDir: string, id: string, workDir: string): Promise<JournalEntry> {
     await mkdir(journalDir, { recursive: true });
-    const owner = await identify(process.pid);
+    const owner = identify(process.pid);
     if (!owner) throw new Error('cannot read the start time of this process');
     const file = join(journalDir, `process-${id}.json`);
     const entry = new JournalEntry(file, {
@@ -56,7 +56,7 @@ export class JournalEntry {
   }
 
   async addWarden(pid: number): Promise<void> {
-    const warden = await identify(pid);
+    const warden = identify(pid);
     if (!warden) return; // ended already
     this.#entry.wardens.push(warden);
     await this.#save();
@@ -104,7 +104,7 @@ export async function cleanLeftovers(journalDir: string): Promise<Leftovers> {
   for (const name of names.filter((each) => /^process-.*\.json$/.test(each))) {
     const file = join(journalDir, name);
     const entry = await readEntry(file);
-    if (entry && (await isRunning(entry.owner))) continue;
+    if (entry && mayRun(entry.owner)) continue;
     if (entry) {
       found.pids.push(...(await endProcesses(entry)));
       found.directories.push(...(await removeDirectories(entry)));
@@ -115,10 +115,9 @@ export async function cleanLeftovers(journalDir: string): Promise<Leftovers> {
 }
 
 async function endProcesses(entry: Entry): Promise<number[]> {
-  if (entry.owner.boot !== (await bootId())) return []; // all ended with the machine
   const ended: number[] = [];
   for (const warden of entry.wardens) {
-    if (!(await isRunning(warden))) continue;
+    if (!isSame(warden)) continue;
     signalIfThere(warden.pid, 'SIGKILL');
     ended.push(warden.pid);
   }

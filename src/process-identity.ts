@@ -61,3 +61,30 @@ function fromPs(pid: number): string | undefined {
     return 'unknown';
   }
 }
+
+/** Names one process, for ever. */
+export interface ProcessIdentity {
+  pid: number;
+  /** As `processStart` gives it. */
+  start: string;
+}
+
+/** @returns undefined when there is no process with this pid. */
+export function identify(pid: number): ProcessIdentity | undefined {
+  const start = processStart(pid);
+  return start === undefined ? undefined : { pid, start };
+}
+
+/**
+ * Whether exactly this process (not a later one with its pid) still runs. One that hides when it
+ * started is never taken for it.
+ */
+export function isSame({ pid, start }: ProcessIdentity): boolean {
+  return start !== HIDDEN && processStart(pid) === start;
+}
+
+/** Whether it may still run: also true for a process that hides when it started. */
+export function mayRun({ pid, start }: ProcessIdentity): boolean {
+  const now = processStart(pid);
+  return now === HIDDEN || (now !== undefined && now === start);
+}
