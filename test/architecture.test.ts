@@ -21,8 +21,10 @@ const FORBIDDEN = [
   ['src/replay/a.ts', 'src/api/app.ts', 'replay'],
   ['src/world.ts', 'src/cli/z.ts', 'cli-is-the-top'],
   ['src/queue/one.ts', 'src/queue/two.ts', 'no-cycles'],
-  ['src/queue/two.ts', 'src/queue/one.ts', 'no-cycles'],
 ] as const;
+
+/** Makes the cycle above whole. */
+const BACK = [['src/queue/two.ts', 'src/queue/one.ts']] as const;
 
 const ALLOWED = [
   ['src/drain/c.ts', 'src/queue/z.ts'],
@@ -32,7 +34,7 @@ const ALLOWED = [
 
 it('the architecture rules catch each forbidden arrow, and nothing else', async () => {
   const cwd = scratch();
-  const arrows = [...FORBIDDEN, ...ALLOWED];
+  const arrows = [...FORBIDDEN, ...BACK, ...ALLOWED];
   const files = new Map<string, string>(arrows.map(([, to]) => [to, 'export const x = 1;\n']));
   for (const [from, to] of arrows) {
     const relative = path.relative(path.dirname(from), to).replace(/\.ts$/, '.js');
