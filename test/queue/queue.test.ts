@@ -360,6 +360,16 @@ describe.each([
       expect(await reap(db, { now: at(2_800), leaseMs: LEASE_MS })).toHaveLength(1);
     });
 
+    it('does not renew a lease that has passed to another claim', async () => {
+      await insert({});
+      const { id, claim_id } = await claimOne();
+      await reap(db, { now: at(1_800), leaseMs: LEASE_MS });
+      await claimOne(1_800);
+      const kept = await heartbeat(db, { claims: [{ id, claimId: claim_id }], now: at(1_900) });
+      expect(kept.size).toBe(0);
+      expect((await job('1')).locked_at).toEqual(at(1_800));
+    });
+
     it('never takes a lease back in time', async () => {
       await insert({});
       const { id, claim_id } = await claimOne(10);
@@ -402,8 +412,9 @@ describe.each([
 
     it('makes a pending job without attempts dead, with a reason (oban 446, 1059)', async () => {
       await db.query(
-        `insert into jobs (kind, payload, attempts, max_attempts, last_error)
-         values ('work', '{}', 3, 3, 'earlier')`,
+        `insert into jobs (kind, payload, attempts, max_attempts, last_error, run_after)
+         values ('work', '{}', 3, 3, 'earlier', $1)`,
+        [at(-1)],
       );
       expect(await claimMany(5)).toEqual([]);
       const reaped = await reap(db, { now: at(0), leaseMs: LEASE_MS });
