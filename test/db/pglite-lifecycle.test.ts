@@ -54,10 +54,16 @@ describe('a PGlite engine that dies', () => {
   });
 
   it('is noticed when it runs out of stack, which PGlite would hide', async () => {
+    // Which limit is met first depends on the tier that V8 has compiled the engine with by then:
+    // the engine's own, an ordinary error, or the thread's, which ends the engine.
     const db = await openTemporary();
     await db.exec(`create function f(n int) returns int language plpgsql
                    as $$ begin return f(n + 1); end $$`);
-    await expect(db.query('select f(1)')).rejects.toMatchObject({ code: 'database-unreachable' });
+    const error = await db.query('select f(1)').then(
+      () => undefined,
+      (reason: { code?: string; sqlstate?: string }) => reason.code ?? reason.sqlstate,
+    );
+    expect(['database-unreachable', '54001']).toContain(error);
     expect((await db.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
   });
 
