@@ -8,6 +8,7 @@ import { openDatabase } from './db/open.js';
 import type { Database } from './db/port.js';
 import { findHandler, type Handler, knownKinds } from './drain/handler.js';
 import { JobqError } from './errors.js';
+import { plural } from './job/text.js';
 import { createProvider } from './sandbox/create.js';
 import { createProcessProvider } from './sandbox/process/index.js';
 import { resolveProgram } from './sandbox/process/interpreter.js';
@@ -116,7 +117,7 @@ async function checkHandlers(config: Config): Promise<Finding[]> {
     {
       what,
       state: kinds.length > 0 ? 'ok' : 'note',
-      found: `${kinds.length} kinds in ${config.handlers}${kinds.length > 0 ? `: ${kinds.join(', ')}` : ''}`,
+      found: `${plural(kinds.length, 'kind')} in ${config.handlers}${kinds.length > 0 ? `: ${kinds.join(', ')}` : ''}`,
     },
   ];
   for (const kind of kinds) {

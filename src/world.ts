@@ -2,6 +2,7 @@
  * What every command that works on a database stands on, wired once: database, clock, drainer,
  * service. The emulator adds cron and ports to it (dev.ts).
  */
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Service } from './api/service.js';
@@ -84,6 +85,7 @@ export async function openWorld(config: Config, options: WorldOptions): Promise<
       events,
       provider: () => provider!,
       attempt: attemptSettings(config, outputRoot),
+      beforeClaim: async () => requireHandlers(config),
       patienceMs: withCron ? config.leaseMs : COMMAND_PATIENCE_MS,
     });
     return current;
@@ -121,11 +123,12 @@ export async function openWorld(config: Config, options: WorldOptions): Promise<
             if (lock !== undefined) await housekeeping();
             await db.maintain();
           } catch (error) {
-            events.emit('database', {
-              at: clock.now(),
-              reachable: false,
-              message: (error as Error).message,
-            });
+            const message = (error as Error).message;
+            if (error instanceof JobqError && error.code === 'config') {
+              events.emit('warning', { message: `${message}; nothing is claimed until it does` });
+            } else {
+              events.emit('database', { at: clock.now(), reachable: false, message });
+            }
           }
         })();
       })
@@ -231,6 +234,20 @@ function shortfalls(config: Config, { name, enforces }: SandboxProvider): string
       ? [`the memory limit is not enforced by the sandbox provider "${name}" here`]
       : []),
   ];
+}
+
+/**
+ * Without a handlers directory nothing may be claimed: every job would use up its attempts for a
+ * mistake of the command line.
+ * @throws JobqError `config`
+ */
+export function requireHandlers(config: Config): void {
+  if (existsSync(config.handlers)) return;
+  throw new JobqError(
+    'config',
+    `the handlers directory ${config.handlers} does not exist`,
+    'Say where the handlers are with --handlers, or make examples with jobq-dev init.',
+  );
 }
 
 /** What the drainer takes from the configuration. */

@@ -41,13 +41,21 @@ export function createProgram(finish: (status: number) => void): Command {
     usage: string,
     description: string,
     groups: Parameters<typeof withOptions>[1][],
-  ) => withOptions(parent.command(usage).description(description), ...groups).exitOverride();
+  ) =>
+    withOptions(parent.command(usage).description(description), ...groups)
+      .allowExcessArguments(false)
+      .exitOverride();
 
   add(program, 'demo', 'the example handlers and a burst of real webhooks, in a scratch folder', [
     'drain',
     'life',
     'port',
-  ]).action(running(async (command) => (await import('./commands/demo.js')).demo(command)));
+  ])
+    .addHelpText(
+      'after',
+      '\nOn a terminal it ticks every five seconds and retries after seconds, unless told otherwise.',
+    )
+    .action(running(async (command) => (await import('./commands/demo.js')).demo(command)));
 
   add(
     program,
@@ -58,10 +66,12 @@ export function createProgram(finish: (status: number) => void): Command {
     running(async (command) => (await import('./commands/init.js')).init(command.args[0], command)),
   );
 
-  add(program, 'enqueue <kind> [payload]', 'insert a job; the payload is JSON, "-" reads stdin', [
-    'database',
-    'drain',
-  ])
+  add(
+    program,
+    'enqueue <kind> [payload]',
+    'insert a job; the payload is JSON (default: {}), "-" reads it from stdin',
+    ['database', 'drain'],
+  )
     .option('--file <file>', 'read the payload from a file')
     .option('--run-after <when>', 'not before: "5m" from now, or an ISO 8601 time')
     .option('--max-attempts <n>', 'attempts before it is dead (default: 3)')
@@ -191,9 +201,10 @@ const AFTER_HELP = `
 Without a command: the emulator, until Ctrl-C.
 
 Every command takes --json, --quiet and --verbose, and has a --help of its own.
-Exit status: 0 fine; 1 a job died or a test failed; 2 wrong usage or configuration;
+Exit status: 0 fine; 1 a job died, did not end as expected, or does not exist;
+2 wrong usage, configuration or input;
 3 the environment (port taken, directory locked, database unreachable, sandbox missing);
-130 interrupted.
+70 a fault of jobq-dev itself; 130 interrupted.
 
 First steps:
   jobq-dev init                     example handlers, a burst and a config

@@ -1,6 +1,6 @@
 /** The report of a replay, for people. */
-import { formatDuration } from '../job/duration.js';
-import { headline, visible } from '../job/text.js';
+import { compactDuration, formatDuration } from '../job/duration.js';
+import { headline, plural, visible } from '../job/text.js';
 import type { Failure, KindReport, ReplayReport } from '../replay/report.js';
 import type { Output } from './output.js';
 import { cut, table } from './table.js';
@@ -14,7 +14,7 @@ export function printReport(report: ReplayReport, output: Output): void {
   output.line();
   output.line(bold(`Replay of ${visible(report.fixture)}`));
   output.line(
-    `${report.jobs} jobs, ${report.attempts} attempts; ${formatDuration(report.virtual_ms)} of virtual time in ${formatDuration(report.wall_ms)}`,
+    `${plural(report.jobs, 'job')}, ${plural(report.attempts, 'attempt')}; ${formatDuration(report.virtual_ms)} of virtual time in ${formatDuration(report.wall_ms)}`,
   );
   output.line();
   printKinds(report, output);
@@ -39,13 +39,13 @@ function printKinds(report: ReplayReport, output: Output): void {
     String(kind.done),
     String(kind.dead),
     String(kind.retries),
-    formatDuration(kind.pickup_ms.p50),
-    formatDuration(kind.pickup_ms.p95),
-    formatDuration(kind.pickup_ms.max),
-    formatDuration(kind.sandbox_ms),
+    compactDuration(kind.pickup_ms.p50),
+    compactDuration(kind.pickup_ms.p95),
+    compactDuration(kind.pickup_ms.max),
+    compactDuration(kind.sandbox_ms),
   ];
   const lines = table(
-    ['kind', 'jobs', 'done', 'dead', 'retries', 'pickup p50', 'p95', 'max', 'sandbox'],
+    ['kind', 'jobs', 'done', 'dead', 'retries', 'p50', 'p95', 'max', 'sandbox'],
     [...Object.entries(report.kinds).map(([name, kind]) => row(name, kind)), row('all', report)],
     { columns: output.columns, right: [1, 2, 3, 4, 5, 6, 7, 8] },
   );
@@ -53,16 +53,24 @@ function printKinds(report: ReplayReport, output: Output): void {
     const edge = index === 0 ? 'dim' : index === lines.length - 1 ? 'bold' : undefined;
     output.line(edge === undefined ? line : output.paint(edge, line));
   });
+  output.line(
+    output.paint('dim', 'p50, p95, max: virtual time from due to claimed; sandbox: real time'),
+  );
 }
 
 function printVerdict(report: ReplayReport, output: Output): void {
   const { expectations, failures, pending, running } = report;
+  if (report.interrupted) {
+    output.line(
+      output.paint(
+        'yellow',
+        `Interrupted: ${pending} pending, ${running} running, the rest of the burst not arrived.`,
+      ),
+    );
+    return;
+  }
   if (expectations.checked > 0) {
     output.line(`${expectations.met} of ${expectations.checked} expectations met.`);
-  }
-  if (pending + running > 0) {
-    output.line(`${pending} pending and ${running} running: the replay was interrupted.`);
-    return;
   }
   if (failures.length === 0) {
     const deaths = report.dead === 0 ? '' : ` ${report.dead} died, as the fixture expects.`;

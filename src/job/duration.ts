@@ -48,3 +48,8 @@ export function formatDuration(milliseconds: number): string {
     .map(([amount, unit]) => `${amount} ${unit}`)
     .join(' ');
 }
+
+/** As `formatDuration`, for columns: `53.2s`, `2m42s`. */
+export function compactDuration(milliseconds: number): string {
+  return formatDuration(milliseconds).replaceAll(' min', 'm').replaceAll(' ', '');
+}

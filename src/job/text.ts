@@ -75,3 +75,8 @@ export function visibleLines(text: string): string {
     .map((line) => line.split('\t').map(visible).join('\t'))
     .join('\n');
 }
+
+/** `1 job`, `2 jobs`. */
+export function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

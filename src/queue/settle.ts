@@ -46,7 +46,9 @@ with settled as (
 ), logged as (
   update job_attempts set
     outcome = case when exists (select from settled) then $7::text else 'superseded' end,
-    finished_at = $6, exit_code = $8::int, signal = $9::text, error = $5,
+    finished_at = $6, exit_code = $8::int, signal = $9::text,
+    -- What took the claim away (a cancel, the reaper) stays the reason.
+    error = case when exists (select from settled) then $5 else coalesce(error, $5) end,
     duration_ms = $10::bigint, peak_memory_bytes = $11::bigint, stdout = $12::text, stderr = $13::text,
     stdout_bytes = $14::bigint, stderr_bytes = $15::bigint
   where claim_id = $2

@@ -83,6 +83,7 @@ export async function replay(options: ReplayOptions): Promise<ReplayReport> {
       ...recorder.summary(start),
       pending: counts.pending,
       running: counts.running,
+      interrupted: signal?.aborted === true,
       wall_ms: Math.round(performance.now() - startedAt),
       ...(await judge(burst, db)),
     };

@@ -54,6 +54,8 @@ export interface ReplayReport {
   attempts: number;
   retries: number;
   reaped: number;
+  /** Whether it was stopped before its end: then nothing below says how the burst would end. */
+  interrupted: boolean;
   /** From the burst's start to its last settle. */
   virtual_ms: number;
   wall_ms: number;

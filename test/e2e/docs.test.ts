@@ -57,7 +57,11 @@ describe.each(DOCUMENTS)('%s', (document) => {
         expect((await emulator.ended).status).toBe(130);
         continue;
       }
+      const live = args.includes('--live') ? start(['--port', '0'], { cwd }) : undefined;
+      await live?.seen(/^jobq-dev ready at/m);
       const { status, stderr } = await jobq(args, { cwd });
+      live?.child.kill('SIGINT');
+      await live?.ended;
       expect(stderr, command).not.toMatch(/error:/);
       expect(status, command).toBe(0);
     }

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { jobq, scratch, start, until } from '../support/cli.js';
+import { jobq, scratch, start, startEmulator, until } from '../support/cli.js';
 
 const FIXTURES = fileURLToPath(new URL('../../fixtures/', import.meta.url));
 
@@ -110,11 +110,25 @@ describe('replay', () => {
   it('stops on Ctrl-C and leaves nothing behind', async () => {
     file('handlers/slow.sh', 'echo here >&2; sleep 1000');
     file('burst.jsonl', '{"at":"0s","kind":"slow","payload":{}}\n');
-    const replay = start(['replay', 'burst.jsonl', '--output-dir', 'out'], { cwd });
+    const replay = start(['replay', 'burst.jsonl', '--output-dir', 'out', '--json'], { cwd });
     await until(() => existsSync(path.join(cwd, 'out/1')));
     replay.child.kill('SIGINT');
-    expect((await replay.ended).status).toBe(130);
+    const { status, stdout } = await replay.ended;
+    expect(status).toBe(130);
+    expect(JSON.parse(stdout)).toMatchObject({ interrupted: true, done: 0, pending: 1 });
     expect(existsSync(path.join(cwd, '.jobq/replay'))).toBe(false);
+  });
+
+  it('sends a burst to the running emulator with --live, and to nobody without one', async () => {
+    file('burst.jsonl', '{"at":"0s","kind":"ok","payload":{"n":1970670598291982290},"count":2}\n');
+    const alone = await run('replay', 'burst.jsonl', '--live');
+    expect(alone.status).toBe(3);
+    expect(alone.stderr).toContain('no emulator is running');
+    const emulator = await startEmulator({ cwd }, '--cron', '* * * * * *');
+    const { stdout } = await run('replay', 'burst.jsonl', '--live');
+    expect(stdout).toContain('2 jobs sent to http');
+    await emulator.seen(/done +job 2 ok/);
+    expect((await run('jobs', 'show', '1', '--json')).stdout).toContain('1970670598291982290');
   });
 
   it('plays the burst that ships as its lines expect', { timeout: 240_000 }, async () => {

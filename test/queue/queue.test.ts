@@ -316,6 +316,9 @@ describe.each([
       await cancel(db, { id: '1', now: at(1) });
       expect(await settle(db, verdict(claimed), { now: at(2) })).toEqual({ owned: false });
       expect(await job('1')).toMatchObject({ status: 'dead', last_error: 'cancelled by hand' });
+      expect(await attempts('1')).toMatchObject([
+        { outcome: 'superseded', error: 'cancelled by hand' },
+      ]);
     });
   });
 

@@ -24,11 +24,13 @@ const SPEED = 10;
 export async function demo(command: Command): Promise<number> {
   const scratch = await mkdtemp(path.join(tmpdir(), 'jobq-demo-'));
   const live = process.stdout.isTTY === true && !process.env.CI;
+  const flags = command.opts<{ cron?: string; retry?: string }>();
   const invocation = readInvocation(command, {
     dataDir: path.join(scratch, '.jobq'),
     handlers: path.join(scratch, 'handlers'),
     // Nobody wants to watch a minute go by: ticks and retries come in seconds.
-    ...(live ? { cron: '*/5 * * * * *', retry: 'seconds' } : {}),
+    ...(live && flags.cron === undefined && { cron: '*/5 * * * * *' }),
+    ...(live && flags.retry === undefined && { retry: 'seconds' }),
   });
   const { output } = invocation;
   const fixtures = fileURLToPath(new URL('fixtures/', PACKAGE_ROOT));
@@ -39,12 +41,15 @@ export async function demo(command: Command): Promise<number> {
   output.note(`${size.jobs} jobs from real GitHub webhooks, with their handlers, in ${scratch}`);
 
   if (!live) {
-    const flags = { outputDir: path.join(scratch, 'output') };
-    const status = await replayAll([fixture], [size], { ...invocation, flags });
-    output.note(`what the handlers wrote: ${flags.outputDir}`);
+    const outputDir = path.join(scratch, 'output');
+    const status = await replayAll([fixture], [size], { ...invocation, flags: { outputDir } });
+    output.note(`what the handlers wrote: ${outputDir}`);
     return status;
   }
   const controller = new AbortController();
+  output.note(
+    `Ctrl-C ends it. Look at its jobs from another shell: cd ${scratch} && npx jobq-dev jobs list`,
+  );
   return runEmulator(invocation, async ({ url, world }) => {
     const { events } = world;
     void playLive({ fixture, send: overHttp(url), speed: SPEED, signal: controller.signal })

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { type Emulator, startEmulator } from '../../dev.js';
 import { formatDuration } from '../../job/duration.js';
 import { visible } from '../../job/text.js';
+import { requireHandlers } from '../../world.js';
 import { whenFree } from '../connect.js';
 import { printEvents } from '../lines.js';
 import { type Invocation, readInvocation } from '../options.js';
@@ -32,6 +33,7 @@ export async function runEmulator(
     () => stopNow?.(),
   );
   try {
+    if (config.handlersGiven) requireHandlers(config);
     emulator = await whenFree(config, () =>
       startEmulator(config, { command: 'jobq-dev', mayMovePort: output.onTerminal }),
     );

@@ -69,6 +69,9 @@ async function readPayload(argument: string | undefined, file: string | undefine
     argument === '-' || file === '-'
       ? await readAll(process.stdin)
       : (argument ?? (file === undefined ? '{}' : readPayloadFile(file)));
+  if (text.trim() === '') {
+    throw new JobqError('input', 'the payload is empty', 'Leave it out for {}, or give JSON.');
+  }
   try {
     checkJson(text);
   } catch (error) {

@@ -47,7 +47,14 @@ export function list(command: Command): Promise<number> {
     output.document(text);
     const jobs = readJobs(text);
     if (jobs.length === 0) {
-      output.line('no jobs; jobq-dev enqueue KIND inserts one');
+      const filtered = [flags.kind, flags.status, flags.before].some(
+        (given) => given !== undefined,
+      );
+      output.line(
+        filtered
+          ? 'no job matches; jobq-dev jobs list shows all, jobq-dev stats counts them'
+          : 'no jobs; jobq-dev enqueue KIND inserts one',
+      );
       return;
     }
     const rows = jobs.map((job) => [
@@ -149,6 +156,13 @@ export function retry(id: string | undefined, command: Command): Promise<number>
         'usage',
         id === undefined ? 'no job is named' : 'both an id and --all are given',
         'jobq-dev jobs retry ID, or jobq-dev jobs retry --all [--kind KIND].',
+      );
+    }
+    if (id !== undefined && flags.kind !== undefined) {
+      throw new JobqError(
+        'usage',
+        '--kind has no meaning with an id',
+        `jobq-dev jobs retry ${id}, or jobq-dev jobs retry --all --kind ${visible(flags.kind)}.`,
       );
     }
     if (id === undefined) {

@@ -11,13 +11,14 @@ import { Drainer } from '../../drain/drainer.js';
 import { JobqError } from '../../errors.js';
 import { Events } from '../../events.js';
 import { formatDuration } from '../../job/duration.js';
+import { plural } from '../../job/text.js';
 import { checkFixture } from '../../replay/fixture.js';
 import { playLive } from '../../replay/live.js';
 import { replay as play } from '../../replay/replay.js';
 import type { ReplayReport } from '../../replay/report.js';
 import type { SandboxProvider } from '../../sandbox/port.js';
 import { createSchedule } from '../../schedule.js';
-import { attemptSettings, drainSettings, makeProvider } from '../../world.js';
+import { attemptSettings, drainSettings, makeProvider, requireHandlers } from '../../world.js';
 import { connect } from '../connect.js';
 import { type Invocation, readInvocation } from '../options.js';
 import { printReport } from '../report.js';
@@ -29,16 +30,32 @@ export interface ReplayFlags {
   timing?: 'standing' | 'measured';
   start?: string;
   outputDir?: string;
+  databaseUrl?: string;
 }
 
 /** `jobq-dev replay FIXTURE…` */
 export async function replay(fixtures: string[], command: Command): Promise<number> {
   const invocation = readInvocation<ReplayFlags>(command);
+  refuseIdleFlags(invocation.flags);
   // Every line of every fixture is checked before anything is inserted.
   const sizes = [];
   for (const fixture of fixtures) sizes.push(await checkFixture(fixture));
   if (invocation.flags.live) return sendLive(fixtures, invocation);
   return replayAll(fixtures, sizes, invocation);
+}
+
+/** A flag that would do nothing is a mistake: its user expects it to do something. */
+function refuseIdleFlags(flags: ReplayFlags): void {
+  const idle = flags.live
+    ? (['timing', 'start', 'outputDir'] as const).find((name) => flags[name] !== undefined)
+    : (['speed', 'databaseUrl'] as const).find((name) => flags[name] !== undefined);
+  if (idle === undefined) return;
+  const flag = `--${idle.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  throw new JobqError(
+    'usage',
+    `${flag} has no meaning ${flags.live ? 'with' : 'without'} --live`,
+    'A replay runs on a database and a clock of its own; --live sends to the emulator in real time.',
+  );
 }
 
 /** Replays fixtures one after the other, each on an empty table, and prints their reports. */
@@ -86,7 +103,7 @@ export async function replayAll(
 
 /** Whether every job ended, and ended as it should. */
 export function passed(report: ReplayReport): boolean {
-  return report.failures.length === 0 && report.pending === 0 && report.running === 0;
+  return report.failures.length === 0 && !report.interrupted;
 }
 
 async function playOne(
@@ -154,12 +171,8 @@ function withHandlersBeside(config: Config, fixture: string): Config {
 }
 
 function checked(config: Config): Config {
-  if (existsSync(config.handlers)) return config;
-  throw new JobqError(
-    'config',
-    `the handlers directory ${config.handlers} does not exist`,
-    'Say where the handlers are with --handlers, or make examples with jobq-dev init.',
-  );
+  requireHandlers(config);
+  return config;
 }
 
 async function sendLive(
@@ -175,6 +188,14 @@ async function sendLive(
     );
   }
   const connection = await connect(config, 'jobq-dev replay');
+  if (connection.emulator === undefined && config.databaseUrl === undefined) {
+    await connection.close();
+    throw new JobqError(
+      'emulator-unreachable',
+      `no emulator is running in ${config.dataDir}`,
+      'Start it first (npx jobq-dev), or leave out --live to replay on a virtual clock.',
+    );
+  }
   const interrupt = onInterrupt(() => output.note('stopping; what was sent stays in the table'));
   let sent = 0;
   try {
@@ -189,7 +210,10 @@ async function sendLive(
       });
     }
     output.document({ sent });
-    output.line(`${sent} jobs sent to ${connection.emulator?.url ?? 'the database'}`);
+    output.line(
+      `${plural(sent, 'job')} sent to ${connection.emulator?.url ?? 'the database'}; "expect" is checked without --live only`,
+    );
+    output.line('See what becomes of them: jobq-dev stats, jobq-dev jobs list');
     return interrupt.interrupted ? INTERRUPTED : 0;
   } finally {
     interrupt.release();

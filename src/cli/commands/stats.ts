@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { ask } from '../../api/client.js';
 import { formatDuration } from '../../job/duration.js';
 import { STATUSES } from '../../job/job.js';
+import { plural } from '../../job/text.js';
 import type { Stats } from '../../queue/stats.js';
 import { connect } from '../connect.js';
 import { readInvocation } from '../options.js';
@@ -19,12 +20,12 @@ export async function stats(command: Command): Promise<number> {
     output.line(STATUSES.map((status) => `${counts[status]} ${status}`).join(', '));
     output.line(
       oldest_waiting_ms === null
-        ? 'nothing is waiting'
+        ? 'nothing is due'
         : `oldest waiting job: ${formatDuration(oldest_waiting_ms)} (${due} due)`,
     );
     if (next_run_after !== null) output.line(`next job due at ${next_run_after}`);
     output.line(
-      `last minute: ${last_minute.attempts} attempts, ${last_minute.done} done, ${last_minute.failed} failed`,
+      `last minute: ${plural(last_minute.attempts, 'attempt')}, ${last_minute.done} done, ${last_minute.failed} failed`,
     );
     return 0;
   } finally {
