@@ -69,9 +69,9 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: '^src/(cli(/|\\.ts$)|(dev|world|doctor|build-schema)\\.ts$)',
+        pathNot: '^src/(cli(/|\\.ts$)|(dev|world|doctor|build-schema|config)\\.ts$)',
       },
-      to: { path: '^src/(dev|world|doctor|config)\\.ts$' },
+      to: { path: '^src/(dev|world|doctor|config|settings)\\.ts$' },
     },
   ],
   options: {

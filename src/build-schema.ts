@@ -1,7 +1,7 @@
 /** Run by `npm run build`: writes the JSON schema of the configuration, for editors. */
 import { writeFileSync } from 'node:fs';
-import { configSchema } from './config.js';
 import { PACKAGE_ROOT } from './paths.js';
+import { configSchema } from './settings.js';
 
 writeFileSync(
   new URL('dist/jobq.config.schema.json', PACKAGE_ROOT),

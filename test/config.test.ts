@@ -1,8 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CONFIG_FILE, type Config, configSchema, loadConfig } from '#src/config.js';
+import { CONFIG_FILE, type Config, loadConfig } from '#src/config.js';
 import { JobqError } from '#src/errors.js';
+import { configSchema } from '#src/settings.js';
 import { tempDir } from './support/temp-dir.js';
 
 interface Sources {

@@ -1,7 +1,8 @@
 /** Flags that several commands share, and from them the configuration. */
 import { type Command, Option } from 'commander';
-import { type Config, loadConfig, SANDBOXES, type Settings } from '../config.js';
+import { type Config, loadConfig } from '../config.js';
 import { RETRY_POLICIES } from '../job/retry.js';
+import { SANDBOXES, type Settings } from '../settings.js';
 import { Output } from './output.js';
 
 const names = (options: readonly string[]) => options.join('|');

@@ -18,6 +18,7 @@ import { replay as play } from '../../replay/replay.js';
 import type { ReplayReport } from '../../replay/report.js';
 import type { SandboxProvider } from '../../sandbox/port.js';
 import { createSchedule } from '../../schedule.js';
+import { flagName } from '../../settings.js';
 import { attemptSettings, drainSettings, makeProvider, requireHandlers } from '../../world.js';
 import { connect } from '../connect.js';
 import { type Invocation, readInvocation } from '../options.js';
@@ -50,10 +51,9 @@ function refuseIdleFlags(flags: ReplayFlags): void {
     ? (['timing', 'start', 'outputDir'] as const).find((name) => flags[name] !== undefined)
     : (['speed', 'databaseUrl'] as const).find((name) => flags[name] !== undefined);
   if (idle === undefined) return;
-  const flag = `--${idle.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
   throw new JobqError(
     'usage',
-    `${flag} has no meaning ${flags.live ? 'with' : 'without'} --live`,
+    `${flagName(idle)} has no meaning ${flags.live ? 'with' : 'without'} --live`,
     'A replay runs on a database and a clock of its own; --live sends to the emulator in real time.',
   );
 }
