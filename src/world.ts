@@ -62,13 +62,21 @@ export interface WorldOptions {
  */
 export async function openWorld(config: Config, options: WorldOptions): Promise<World> {
   const { command, withCron } = options;
+  const events = new Events();
+  const newProvider = () => makeProvider(config, (message) => events.emit('warning', { message }));
+  // The emulator needs one for certain: it is made while the database opens. A failure is met where
+  // the drainer is asked for.
+  const early = withCron ? newProvider() : undefined;
+  const closeEarly = async () => (await early?.catch(() => undefined))?.close();
   const { db, lock } = await openDatabase({
     command,
     memory: config.memory,
     dataDir: config.dataDir,
     ...(config.databaseUrl === undefined ? {} : { databaseUrl: config.databaseUrl }),
+  }).catch(async (error: unknown) => {
+    await closeEarly();
+    throw error;
   });
-  const events = new Events();
   const clock = new SystemClock();
   const outputRoot = path.join(config.dataDir, 'output');
   let making: Promise<Drainer> | undefined;
@@ -77,7 +85,7 @@ export async function openWorld(config: Config, options: WorldOptions): Promise<
   let recovered: Reaped[] = [];
 
   async function makeDrainer(): Promise<Drainer> {
-    provider = await makeProvider(config, (message) => events.emit('warning', { message }));
+    provider = await (early ?? newProvider());
     current = new Drainer({
       ...drainSettings(config),
       db,
@@ -108,6 +116,7 @@ export async function openWorld(config: Config, options: WorldOptions): Promise<
       });
     }
   } catch (error) {
+    await closeEarly();
     await db.close();
     lock?.release();
     throw error;
@@ -174,6 +183,7 @@ export async function openWorld(config: Config, options: WorldOptions): Promise<
         cron?.stop();
         await making?.catch(() => {});
         await current?.stop({ graceMs: 0 });
+        await closeEarly();
         await provider?.close();
         await db.close();
         lock?.release();

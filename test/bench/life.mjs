@@ -15,7 +15,9 @@ function cpuSeconds(pid) {
 }
 
 function residentMiB(pid) {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
+  // A process that has just ended has no memory any more.
+  const [, kib] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kib ?? 0) / 1024;
 }
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
