@@ -1,11 +1,27 @@
 #!/usr/bin/env node
 /** The command line: commands, flags, exit codes; the only `process.exit`. */
-import { CommanderError } from 'commander';
-import { Output } from './cli/output.js';
-import { createProgram } from './cli/program.js';
-import { JobqError } from './errors.js';
+import { warmUp } from './db/pglite-warm.js';
+
+/** Commands that open a database of their own for certain; none at all is the emulator. */
+const OPENING = ['replay', 'demo'];
 
 const given = process.argv.slice(2);
+const [word = '-'] = given;
+const elsewhere = given.some((flag) => /^(-h|-V|--help|--version|--database-url)\b/.test(flag));
+if (
+  (word.startsWith('-') || OPENING.includes(word)) &&
+  !elsewhere &&
+  !process.env.JOBQ_DATABASE_URL
+) {
+  warmUp();
+}
+// Loaded while the engine compiles.
+const [{ CommanderError }, { Output }, { createProgram }, { JobqError }] = await Promise.all([
+  import('commander'),
+  import('./cli/output.js'),
+  import('./cli/program.js'),
+  import('./errors.js'),
+]);
 const output = new Output({ json: given.includes('--json'), verbose: given.includes('--verbose') });
 
 /** Ends with `status` once what was written has left: a pipe may still hold a document. */

@@ -1,5 +1,6 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { JobqError } from '../errors.js';
+import { newWorker } from './pglite-warm.js';
 import type { FromWorker, ToWorker, WorkerOptions } from './pglite-worker.js';
 import { PreparedStatements } from './prepared.js';
 
@@ -24,13 +25,7 @@ export class PgliteSession {
 
   constructor(options: WorkerOptions, location: string) {
     this.#location = location;
-    this.#worker = new Worker(new URL('./pglite-worker.js', import.meta.url), {
-      workerData: options,
-      // The parent's flags (loaders, inspectors) are of no use here and cost start-up time.
-      execArgv: [],
-      // The engine reads no environment of ours.
-      env: {},
-    });
+    this.#worker = newWorker(options);
     this.ready = new Promise((resolve, reject) => {
       this.#waiting.push({ resolve: () => resolve(), reject });
     });

@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { gunzip } from 'node:zlib';
 import type { Extension, PGlite, PGliteOptions } from '@electric-sql/pglite';
 import { FatalDatabaseError, readResponse, simpleQuery, statusOf } from './protocol.js';
@@ -29,7 +30,19 @@ export type FromWorker =
   | { kind: 'died'; reason: string; log: string[] };
 
 const port = parentPort!;
-const options = workerData as WorkerOptions;
+
+/** Begun before the options are known (see pglite-warm.ts). */
+const compiling = readFile(new URL(import.meta.resolve('@electric-sql/pglite/pglite.wasm'))).then(
+  (bytes) => WebAssembly.compile(bytes),
+);
+const loading = import('@electric-sql/pglite');
+// Awaited in `open`; a failure before that is met there.
+compiling.catch(() => {});
+loading.catch(() => {});
+
+const given = workerData as WorkerOptions | { optionsPort: MessagePort };
+const options: WorkerOptions =
+  'optionsPort' in given ? (await once(given.optionsPort, 'message'))[0] : given;
 
 /** The engine's last lines on stderr: the only place where a PANIC is explained. */
 const log: string[] = [];
@@ -57,11 +70,8 @@ const watchdog: Extension = {
  * V8's own threads), loading its JavaScript and unpacking the template.
  */
 async function open(): Promise<PGlite> {
-  const compiling = readFile(new URL(import.meta.resolve('@electric-sql/pglite/pglite.wasm'))).then(
-    (bytes) => WebAssembly.compile(bytes),
-  );
   const unpacking = options.templatePath && unpack(options.templatePath);
-  const { PGlite } = await import('@electric-sql/pglite');
+  const { PGlite } = await loading;
 
   /** Array types are looked up for PGlite's own `query()`, which is not used: one query less. */
   class Engine extends PGlite {

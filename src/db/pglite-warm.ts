@@ -1,0 +1,38 @@
+/**
+ * Workers of the engine. Compiling its 10 MB of WebAssembly is most of a start, and needs to know
+ * nothing: `warmUp` begins it before the command line has been read, in the worker's own thread.
+ */
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import type { WorkerOptions } from './pglite-worker.js';
+
+let warm: { worker: Worker; port: MessagePort } | undefined;
+
+/** Starts a worker ahead of need; the next `newWorker` gets it. It does not keep a process alive. */
+export function warmUp(): void {
+  const { port1, port2 } = new MessageChannel();
+  const worker = spawn({ optionsPort: port2 }, [port2]);
+  worker.unref();
+  warm = { worker, port: port1 };
+}
+
+/** A worker that opens what `options` say. */
+export function newWorker(options: WorkerOptions): Worker {
+  if (warm === undefined) return spawn(options, []);
+  const { worker, port } = warm;
+  warm = undefined;
+  worker.ref();
+  port.postMessage(options);
+  port.close();
+  return worker;
+}
+
+function spawn(workerData: object, transferList: MessagePort[]): Worker {
+  return new Worker(new URL('./pglite-worker.js', import.meta.url), {
+    workerData,
+    transferList,
+    // The parent's flags (loaders, inspectors) are of no use here and cost start-up time.
+    execArgv: [],
+    // The engine reads no environment of ours.
+    env: {},
+  });
+}
