@@ -9,7 +9,7 @@ import { Service } from './api/service.js';
 import { SystemClock } from './clock.js';
 import type { Config } from './config.js';
 import { migrate } from './db/migrate.js';
-import { openDatabase } from './db/open.js';
+import { type OpenOptions, openDatabase } from './db/open.js';
 import type { Database } from './db/port.js';
 import type { AttemptSettings } from './drain/attempt.js';
 import { Cron } from './drain/cron.js';
@@ -68,15 +68,12 @@ export async function openWorld(config: Config, options: WorldOptions): Promise<
   // the drainer is asked for.
   const early = withCron ? newProvider() : undefined;
   const closeEarly = async () => (await early?.catch(() => undefined))?.close();
-  const { db, lock } = await openDatabase({
-    command,
-    memory: config.memory,
-    dataDir: config.dataDir,
-    ...(config.databaseUrl === undefined ? {} : { databaseUrl: config.databaseUrl }),
-  }).catch(async (error: unknown) => {
-    await closeEarly();
-    throw error;
-  });
+  const { db, lock } = await openDatabase(databaseOptions(config, command)).catch(
+    async (error: unknown) => {
+      await closeEarly();
+      throw error;
+    },
+  );
   const clock = new SystemClock();
   const outputRoot = path.join(config.dataDir, 'output');
   let making: Promise<Drainer> | undefined;
@@ -190,6 +187,16 @@ export async function openWorld(config: Config, options: WorldOptions): Promise<
       })();
       return closing;
     },
+  };
+}
+
+/** The database that a configuration names, for `openDatabase`. */
+export function databaseOptions(config: Config, command: string): OpenOptions {
+  return {
+    command,
+    memory: config.memory,
+    dataDir: config.dataDir,
+    ...(config.databaseUrl === undefined ? {} : { databaseUrl: config.databaseUrl }),
   };
 }
 

@@ -94,5 +94,5 @@ function describe(failure: Failure): string {
           .map(([key, value]) => `${key} ${JSON.stringify(value)}`)
           .join(', ')}`;
   const why = error === null ? '' : `: ${visible(headline(error))}`;
-  return `line ${line}, job ${id} ${visible(kind)}: ${status} after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}${wanted}${why}`;
+  return `line ${line}, job ${id} ${visible(kind)}: ${status} after ${plural(attempts, 'attempt')}${wanted}${why}`;
 }

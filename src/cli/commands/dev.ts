@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Emulator, startEmulator } from '../../dev.js';
 import { formatDuration } from '../../job/duration.js';
-import { visible } from '../../job/text.js';
+import { plural, visible } from '../../job/text.js';
 import { requireHandlers } from '../../world.js';
 import { whenFree } from '../connect.js';
 import { printEvents } from '../lines.js';
@@ -24,9 +24,8 @@ export async function runEmulator(
     () => {
       const running = emulator?.world.currentDrainer()?.held.length ?? 0;
       if (running > 0) {
-        const jobs = `${running} running ${running === 1 ? 'job' : 'jobs'}`;
         output.note(
-          `stopping: ${jobs} may finish within ${formatDuration(config.graceMs)}; Ctrl-C again ends them now`,
+          `stopping: ${plural(running, 'running job')} may finish within ${formatDuration(config.graceMs)}; Ctrl-C again ends them now`,
         );
       }
     },

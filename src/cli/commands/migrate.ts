@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { migrate as applyMigrations, migrationFiles } from '../../db/migrate.js';
 import { openDatabase } from '../../db/open.js';
+import { databaseOptions } from '../../world.js';
 import { readInvocation } from '../options.js';
 
 /** `jobq-dev migrate`: applies the migrations; `--print` only shows them. */
@@ -12,12 +13,7 @@ export async function migrate(command: Command): Promise<number> {
     for (const { name, sql } of files) output.line(`-- ${name}\n${sql}`);
     return 0;
   }
-  const { db, lock } = await openDatabase({
-    command: 'jobq-dev migrate',
-    memory: config.memory,
-    dataDir: config.dataDir,
-    ...(config.databaseUrl === undefined ? {} : { databaseUrl: config.databaseUrl }),
-  });
+  const { db, lock } = await openDatabase(databaseOptions(config, 'jobq-dev migrate'));
   try {
     const { applied } = await applyMigrations(db);
     output.document({ database: db.location, applied });
