@@ -69,9 +69,9 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: '^src/(cli(/|\\.ts$)|(dev|world|doctor|build-schema|config)\\.ts$)',
+        pathNot: '^src/(cli(/|\\.ts$)|(dev|world|open-world|doctor|build-schema|config)\\.ts$)',
       },
-      to: { path: '^src/(dev|world|doctor|config|settings)\\.ts$' },
+      to: { path: '^src/(dev|world|open-world|doctor|config|settings)\\.ts$' },
     },
   ],
   options: {

@@ -204,3 +204,17 @@ function chosenEnvironment(
 function defined(flags: ConfigSources['flags']): Record<string, unknown> {
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
 }
+
+/**
+ * Without a handlers directory nothing may be claimed: every job would use up its attempts for a
+ * mistake of the command line.
+ * @throws JobqError `config`
+ */
+export function requireHandlers(config: Config): void {
+  if (existsSync(config.handlers)) return;
+  throw new JobqError(
+    'config',
+    `the handlers directory ${config.handlers} does not exist`,
+    'Say where the handlers are with --handlers, or make examples with jobq-dev init.',
+  );
+}

@@ -2,14 +2,13 @@
  * What every command that works on a database stands on, wired once: database, clock, drainer,
  * service. The emulator adds cron and ports to it (dev.ts).
  */
-import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Service } from './api/service.js';
 import { SystemClock } from './clock.js';
-import type { Config } from './config.js';
+import { type Config, requireHandlers } from './config.js';
 import { migrate } from './db/migrate.js';
-import { type OpenOptions, openDatabase } from './db/open.js';
+import type { Opened } from './db/open.js';
 import type { Database } from './db/port.js';
 import type { AttemptSettings } from './drain/attempt.js';
 import { Cron } from './drain/cron.js';
@@ -41,8 +40,11 @@ export interface World {
   /** The provider, if a drainer was made. */
   provider: () => SandboxProvider | undefined;
   cron: Cron | undefined;
-  /** What a killed owner of the directory had left running, as it is now. */
-  recovered: readonly Reaped[];
+  /**
+   * What a killed owner of the directory had left running, as it is now. Asked of the database
+   * already: whoever asks it for something else is answered later.
+   */
+  recovered: Promise<readonly Reaped[]>;
   /** Tells other commands where this process answers. */
   announce: (url: string) => void;
   /** Ends sandboxes, then the database, then the lock. Idempotent. */
@@ -57,29 +59,30 @@ export interface WorldOptions {
 }
 
 /**
- * Opens the database (taking the lock of a local one) and migrates it.
- * @throws JobqError `directory-locked`, `database-unreachable`, …
+ * Makes the world on a database that may still be opening.
+ * @throws JobqError `directory-locked`, `database-unreachable`, …; nothing is left open then.
  */
-export async function openWorld(config: Config, options: WorldOptions): Promise<World> {
-  const { command, withCron } = options;
+export async function makeWorld(
+  config: Config,
+  { withCron }: WorldOptions,
+  opening: Promise<Opened>,
+): Promise<World> {
   const events = new Events();
   const newProvider = () => makeProvider(config, (message) => events.emit('warning', { message }));
   // The emulator needs one for certain: it is made while the database opens. A failure is met where
   // the drainer is asked for.
   const early = withCron ? newProvider() : undefined;
   const closeEarly = async () => (await early?.catch(() => undefined))?.close();
-  const { db, lock } = await openDatabase(databaseOptions(config, command)).catch(
-    async (error: unknown) => {
-      await closeEarly();
-      throw error;
-    },
-  );
+  const schedule = createSchedule(config.cron, config.timezone);
+  const { db, lock } = await opening.catch(async (error: unknown) => {
+    await closeEarly();
+    throw error;
+  });
   const clock = new SystemClock();
   const outputRoot = path.join(config.dataDir, 'output');
   let making: Promise<Drainer> | undefined;
   let provider: SandboxProvider | undefined;
   let current: Drainer | undefined;
-  let recovered: Reaped[] = [];
 
   async function makeDrainer(): Promise<Drainer> {
     provider = await (early ?? newProvider());
@@ -103,23 +106,17 @@ export async function openWorld(config: Config, options: WorldOptions): Promise<
   try {
     await migrate(db);
     if (db.driver === 'postgres') await syncClock(db, clock);
-    // Whoever holds the directory knows that no drainer is alive on it: what is still running there
-    // was left by one that was killed, and need not wait for its lease.
-    if (lock !== undefined) {
-      recovered = await reap(db, {
-        now: clock.now(),
-        leaseMs: 0,
-        reason: 'its jobq-dev was killed',
-      });
-    }
   } catch (error) {
     await closeEarly();
     await db.close();
     lock?.release();
     throw error;
   }
+  // Whoever holds the directory knows that no drainer is alive on it: what is still running there
+  // was left by one that was killed, and need not wait for its lease.
+  const recovered = lock === undefined ? Promise.resolve([]) : recover(db, clock);
+  recovered.catch(() => {});
 
-  const schedule = createSchedule(config.cron, config.timezone);
   const cron = withCron
     ? new Cron(clock, schedule, (cause) => {
         void (async () => {
@@ -190,14 +187,8 @@ export async function openWorld(config: Config, options: WorldOptions): Promise<
   };
 }
 
-/** The database that a configuration names, for `openDatabase`. */
-export function databaseOptions(config: Config, command: string): OpenOptions {
-  return {
-    command,
-    memory: config.memory,
-    dataDir: config.dataDir,
-    ...(config.databaseUrl === undefined ? {} : { databaseUrl: config.databaseUrl }),
-  };
+function recover(db: Database, clock: SystemClock): Promise<Reaped[]> {
+  return reap(db, { now: clock.now(), leaseMs: 0, reason: 'its jobq-dev was killed' });
 }
 
 /** The database's time, so that several machines that share it agree. */
@@ -251,20 +242,6 @@ function shortfalls(config: Config, { name, enforces }: SandboxProvider): string
       ? [`the memory limit is not enforced by the sandbox provider "${name}" here`]
       : []),
   ];
-}
-
-/**
- * Without a handlers directory nothing may be claimed: every job would use up its attempts for a
- * mistake of the command line.
- * @throws JobqError `config`
- */
-export function requireHandlers(config: Config): void {
-  if (existsSync(config.handlers)) return;
-  throw new JobqError(
-    'config',
-    `the handlers directory ${config.handlers} does not exist`,
-    'Say where the handlers are with --handlers, or make examples with jobq-dev init.',
-  );
 }
 
 /** What the drainer takes from the configuration. */

@@ -1,11 +1,10 @@
 /** How a second command reaches the database: through its owner, or by itself. */
-import { setTimeout as delay } from 'node:timers/promises';
 import { createApp } from '../api/app.js';
 import { inProcess, overHttp, type Send } from '../api/client.js';
 import type { Config } from '../config.js';
-import { type OwnerInfo, readOwner } from '../db/lock.js';
-import { JobqError } from '../errors.js';
-import { openWorld, type World } from '../world.js';
+import { openWorld } from '../open-world.js';
+import type { World } from '../world.js';
+import { whenFree } from './when-free.js';
 
 export interface Connection {
   send: Send;
@@ -15,10 +14,6 @@ export interface Connection {
   world: World | undefined;
   close(): Promise<void>;
 }
-
-/** Another command that holds the directory is waited for this long. */
-const WAIT_FOR_OWNER_MS = 15_000;
-const LOOK_EVERY_MS = 50;
 
 /**
  * Finds the running emulator of the data directory and goes through it; without one, opens the
@@ -39,29 +34,4 @@ export async function connect(config: Config, command: string): Promise<Connecti
       close: () => world.close(),
     };
   });
-}
-
-/**
- * Tries `work` again while a short command (an owner without a URL) holds the data directory.
- * @param work is given the live owner, if there is one.
- */
-export async function whenFree<T>(
-  config: Config,
-  work: (owner: OwnerInfo | undefined) => Promise<T>,
-): Promise<T> {
-  const until = performance.now() + WAIT_FOR_OWNER_MS;
-  for (;;) {
-    const owner = isLocal(config) ? await readOwner(config.dataDir) : undefined;
-    try {
-      return await work(owner);
-    } catch (error) {
-      const locked = error instanceof JobqError && error.code === 'directory-locked';
-      if (!locked || owner?.url !== undefined || performance.now() > until) throw error;
-      await delay(LOOK_EVERY_MS);
-    }
-  }
-}
-
-function isLocal(config: Config): boolean {
-  return !config.memory && config.databaseUrl === undefined;
 }

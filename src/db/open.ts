@@ -17,15 +17,19 @@ export interface OpenOptions {
   command: string;
 }
 
+export interface Opened {
+  db: Database;
+  /** Of a data directory; release it after `db.close()`. */
+  lock?: Lock;
+}
+
 /**
  * Opens the database that the options name. It may lack migrations: call `migrate` next.
- *
- * The lock is there for a data directory only; release it after `db.close()`.
  *
  * @throws JobqError `directory-locked`, `directory-unusable`, `database-unreachable` or
  *   `database-refused`; nothing stays open or locked then.
  */
-export async function openDatabase(options: OpenOptions): Promise<{ db: Database; lock?: Lock }> {
+export async function openDatabase(options: OpenOptions): Promise<Opened> {
   if (options.databaseUrl !== undefined) {
     // Loaded when asked for: a local start does not need `pg`.
     const { openPostgres } = await import('./postgres.js');

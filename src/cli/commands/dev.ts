@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
+import { requireHandlers } from '../../config.js';
 import { type Emulator, startEmulator } from '../../dev.js';
 import { formatDuration } from '../../job/duration.js';
 import { plural, visible } from '../../job/text.js';
-import { requireHandlers } from '../../world.js';
-import { whenFree } from '../connect.js';
 import { printEvents } from '../lines.js';
 import { type Invocation, readInvocation } from '../options.js';
 import { INTERRUPTED, onInterrupt } from '../signals.js';
+import { whenFree } from '../when-free.js';
 
 /** `jobq-dev`: the emulator, until it is interrupted. */
 export async function dev(command: Command): Promise<number> {
@@ -39,6 +39,12 @@ export async function runEmulator(
     const { world, url } = emulator;
     const stopPrinting = printEvents(world.events, output);
     sayReady({ config, output, flags: {} }, emulator);
+    for (const { job } of await world.recovered) {
+      if (output.quiet) break;
+      output.line(
+        `  recovered job ${job.id} ${visible(job.kind)}, left by a jobq-dev that was killed: ${job.status}`,
+      );
+    }
     await whenReady(emulator);
     if (!interrupt.signal.aborted) {
       await new Promise((resolve) =>
@@ -64,11 +70,6 @@ function sayReady({ config, output }: Invocation, { world, url }: Emulator): voi
   output.line(`jobq-dev ready at ${url}`);
   output.document({ event: 'ready', url, ...info });
   if (output.quiet) return;
-  for (const { job } of world.recovered) {
-    output.line(
-      `  recovered job ${job.id} ${visible(job.kind)}, left by a jobq-dev that was killed: ${job.status}`,
-    );
-  }
   output.line(`  database  ${info.database.driver}, ${info.database.location}`);
   output.line(`  handlers  ${info.handlers}`);
   output.line(`  sandbox   ${info.sandbox.description}`);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { migrate as applyMigrations, migrationFiles } from '../../db/migrate.js';
 import { openDatabase } from '../../db/open.js';
-import { databaseOptions } from '../../world.js';
+import { databaseOptions } from '../../open-world.js';
 import { readInvocation } from '../options.js';
 
 /** `jobq-dev migrate`: applies the migrations; `--print` only shows them. */

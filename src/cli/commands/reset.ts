@@ -2,8 +2,8 @@ import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { setAside } from '../../db/set-aside.js';
 import { JobqError } from '../../errors.js';
-import { whenFree } from '../connect.js';
 import { readInvocation } from '../options.js';
+import { whenFree } from '../when-free.js';
 
 /** `jobq-dev reset`: empties the local database, after asking. What was there is set aside. */
 export async function reset(command: Command): Promise<number> {
