@@ -30,7 +30,7 @@ function exit(status: number): void {
   process.stdout.write('', () => process.stderr.write('', () => process.exit(status)));
 }
 
-/** Commander has printed its own message; --help and --version are fine, the rest is usage. */
+/** Commander has shown --help and --version by itself. */
 function statusOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   output.error(error);

@@ -3,7 +3,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { JobqError } from './errors.js';
+import { JobqError, systemReason } from './errors.js';
 import type { RetryPolicyName } from './job/retry.js';
 import { checkJson, JsonFault } from './json.js';
 import type { Keep } from './queue/prune.js';
@@ -162,7 +162,7 @@ function readText(file: string): string {
   } catch (error) {
     throw new JobqError(
       'config',
-      `cannot read the configuration ${file}: ${(error as NodeJS.ErrnoException).code}`,
+      `cannot read the configuration ${file}: ${systemReason(error)}`,
       'It must be a file, and readable.',
       { cause: error },
     );

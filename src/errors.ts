@@ -1,3 +1,5 @@
+import { getSystemErrorMap } from 'node:util';
+
 /**
  * Errors that a user meets. A closed list of codes, each with the exit status it ends a command
  * with; anything else that is thrown is a fault of jobq-dev itself.
@@ -40,4 +42,11 @@ export class JobqError extends Error {
     // A code that came over the wire may be none of ours.
     this.exitStatus = EXIT_STATUS[code] ?? 1;
   }
+}
+
+/** What the operating system said, in its words and by its name: `no such file or directory (ENOENT)`. */
+export function systemReason(error: unknown): string {
+  const { errno, code } = error as NodeJS.ErrnoException;
+  const words = errno === undefined ? undefined : getSystemErrorMap().get(errno)?.[1];
+  return words === undefined ? (code ?? String(error)) : `${words} (${code})`;
 }

@@ -402,7 +402,9 @@ describe('the file', () => {
     expect(given('nowhere.json').message).toBe(
       `there is no configuration file ${path.join(cwd, 'nowhere.json')}`,
     );
-    expect(given('.').message).toMatch(/^cannot read the configuration .*: EISDIR$/);
+    expect(given('.').message).toMatch(
+      /^cannot read the configuration .*: illegal operation on a directory \(EISDIR\)$/,
+    );
   });
 });
 

@@ -20,8 +20,10 @@ const DATABASE = [
   new Option('--database-url <url>', 'a Postgres server instead of the local database'),
 ];
 
+const HANDLERS = [new Option('--handlers <dir>', 'handler scripts (default: handlers)')];
+
 const DRAIN = [
-  new Option('--handlers <dir>', 'handler scripts (default: handlers)'),
+  ...HANDLERS,
   new Option('--sandbox <name>', `${names(SANDBOXES)} (default: auto)`),
   new Option('--namespaces <when>', 'bubblewrap around handlers: auto|off|require (default: off)'),
   new Option('--cron <schedule>', 'when the drainer wakes (default: "* * * * *")'),
@@ -41,7 +43,7 @@ const LIFE = [
 ];
 const PORT = [new Option('--port <n>', 'HTTP port, 0 for any free one (default: 5627)')];
 
-const GROUPS = { database: DATABASE, drain: DRAIN, life: LIFE, port: PORT };
+const GROUPS = { database: DATABASE, handlers: HANDLERS, drain: DRAIN, life: LIFE, port: PORT };
 
 export type OptionGroup = keyof typeof GROUPS;
 

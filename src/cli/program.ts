@@ -1,5 +1,5 @@
 /** The commands and their flags (DESIGN: "The command line"). */
-import { Command, Option } from 'commander';
+import { Command, type CommanderError, Option } from 'commander';
 import { JobqError } from '../errors.js';
 import { STATUSES } from '../job/job.js';
 import { didYouMean } from '../suggest.js';
@@ -20,7 +20,8 @@ export function createProgram(finish: (status: number) => void): Command {
     .version(VERSION, '-V, --version')
     .helpOption('-h, --help')
     .enablePositionalOptions()
-    .exitOverride()
+    .configureOutput({ outputError: () => {} })
+    .exitOverride(asUsage)
     .allowExcessArguments(true)
     .addHelpText('after', AFTER_HELP);
 
@@ -42,9 +43,9 @@ export function createProgram(finish: (status: number) => void): Command {
     description: string,
     groups: Parameters<typeof withOptions>[1][],
   ) =>
-    withOptions(parent.command(usage).description(description), ...groups)
-      .allowExcessArguments(false)
-      .exitOverride();
+    withOptions(parent.command(usage).description(description), ...groups).allowExcessArguments(
+      false,
+    );
 
   add(program, 'demo', 'the example handlers and a burst of real webhooks, in a scratch folder', [
     'drain',
@@ -70,7 +71,7 @@ export function createProgram(finish: (status: number) => void): Command {
     program,
     'enqueue <kind> [payload]',
     'insert a job; the payload is JSON (default: {}), "-" reads it from stdin',
-    ['database', 'drain'],
+    ['database', 'handlers'],
   )
     .option('--file <file>', 'read the payload from a file')
     .option('--run-after <when>', 'not before: "5m" from now, or an ISO 8601 time')
@@ -145,7 +146,6 @@ function addJobs(
   const jobs = program
     .command('jobs')
     .description('look at jobs and act on them')
-    .exitOverride()
     .action((_options, command: Command) => {
       refuseUnknown(command);
       command.help({ error: true });
@@ -182,6 +182,16 @@ function addJobs(
     .option('--run-after <when>', '"5m" from now, or an ISO 8601 time')
     .option('--max-attempts <n>', 'the new limit')
     .action(running(async (command) => (await load()).edit(command.args[0]!, command)));
+}
+
+/** A mistake that commander found, as our own kind of error; what it shows by itself passes. */
+function asUsage(error: CommanderError): never {
+  if (!error.message.startsWith('error: ')) throw error;
+  throw new JobqError(
+    'usage',
+    error.message.slice('error: '.length).replaceAll('\n', ' '),
+    'The --help of the command shows its arguments and flags.',
+  );
 }
 
 /** A word that names no command lands here as an argument. */

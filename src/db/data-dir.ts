@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { JobqError } from '../errors.js';
+import { JobqError, systemReason } from '../errors.js';
 
 /** Where things are in a data directory (`.jobq`). */
 export interface DataDir {
@@ -75,11 +75,10 @@ export function checkCluster({ root, pgdata }: DataDir, needed: number): void {
 
 /** An error of the file system on `path`, for a person. */
 export function unusable(path: string, error: unknown): JobqError {
-  const errno = (error as NodeJS.ErrnoException).code ?? String(error);
   const at = (error as NodeJS.ErrnoException).path ?? path;
   return new JobqError(
     'directory-unusable',
-    `the data directory ${path} cannot be used: ${errno}${at === path ? '' : ` at ${at}`}`,
+    `the data directory ${path} cannot be used: ${systemReason(error)}${at === path ? '' : ` at ${at}`}`,
     'Choose one that can be written: --data-dir, or --memory to keep nothing.',
     { cause: error },
   );

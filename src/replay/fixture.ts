@@ -5,7 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { z } from 'zod';
-import { JobqError } from '../errors.js';
+import { JobqError, systemReason } from '../errors.js';
 import { parseDuration } from '../job/duration.js';
 import { STATUSES, type Status } from '../job/job.js';
 import { head, storable, visible } from '../job/text.js';
@@ -98,7 +98,7 @@ export async function* readFixture(file: string): AsyncGenerator<FixtureJob> {
     if (error instanceof JobqError) throw error;
     throw new JobqError(
       'input',
-      `cannot read the fixture ${file}: ${(error as NodeJS.ErrnoException).code ?? String(error)}`,
+      `cannot read the fixture ${file}: ${systemReason(error)}`,
       'Give the path of a JSON Lines file; jobq-dev init makes one to start from.',
       { cause: error },
     );

@@ -146,8 +146,12 @@ describe('commands without an emulator', () => {
     [['enqueue', 'x', '--run-after', 'soon'], 2, /--run-after is "soon"/],
     [['enqueue', 'x', '--count', '0'], 2, /--count is "0"/],
     [['enqueue', 'x', '{}', '--file', 'f'], 2, /both PAYLOAD and --file/],
-    [['enqueue', 'x', '--file', 'none.json'], 2, /none\.json: ENOENT/],
-    [['enqueue'], 2, /missing required argument 'kind'/],
+    [
+      ['enqueue', 'x', '--file', 'none.json'],
+      2,
+      /none\.json: no such file or directory \(ENOENT\)/,
+    ],
+    [['enqueue'], 2, /missing required argument 'kind'\n {2}The --help/],
     [['enqueue', 'x', ''], 2, /the payload is empty/],
     [['enqueue', 'x', '{}', 'more'], 2, /too many arguments/],
     [['stats', 'more'], 2, /too many arguments/],
@@ -168,7 +172,7 @@ describe('commands without an emulator', () => {
     [['drain', '--config', 'nope.json'], 2, /no configuration file .*nope\.json/],
     [['reset'], 2, /no terminal to ask on/],
     [['migrate', '--database-url', 'postgres://u:secret@127.0.0.1:1/x'], 3, /127\.0\.0\.1:1/],
-    [['replay', 'missing.jsonl'], 2, /missing\.jsonl: ENOENT/],
+    [['replay', 'missing.jsonl'], 2, /missing\.jsonl: no such file or directory \(ENOENT\)/],
     [['enqueue', 'x', '--data-dir', '/dev/null/x'], 3, /\/dev\/null/],
   ])('%j ends with %i and says what is wrong and what to do', async (args, status, message) => {
     const finished = await run(...args);

@@ -268,9 +268,13 @@ describe('checkFixture', () => {
   it('refuses a file that is not there, and a directory', async () => {
     const dir = tempDir();
     const missing = path.join(dir, 'missing.jsonl');
-    expect((await refusal(missing)).message).toBe(`cannot read the fixture ${missing}: ENOENT`);
+    expect((await refusal(missing)).message).toBe(
+      `cannot read the fixture ${missing}: no such file or directory (ENOENT)`,
+    );
     const folder = path.join(dir, 'folder');
     mkdirSync(folder);
-    expect((await refusal(folder)).message).toBe(`cannot read the fixture ${folder}: EISDIR`);
+    expect((await refusal(folder)).message).toBe(
+      `cannot read the fixture ${folder}: illegal operation on a directory (EISDIR)`,
+    );
   });
 });

@@ -23,11 +23,14 @@ export async function drain(command: Command): Promise<number> {
     await world?.db.maintain();
     output.document(text);
     const counts = JSON.parse(text) as DrainCounts;
-    output.line(
-      `drained: ${Object.entries(counts)
-        .map(([what, count]) => `${count} ${what}`)
-        .join(', ')}`,
-    );
+    const told = stopPrinting !== undefined && !output.quiet && Object.values(counts).some(Boolean);
+    if (!told) {
+      output.line(
+        `drained: ${Object.entries(counts)
+          .map(([what, count]) => `${count} ${what}`)
+          .join(', ')}`,
+      );
+    }
     if (interrupt.interrupted) return INTERRUPTED;
     return counts.dead > 0 ? 1 : 0;
   } finally {

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { ask } from '../../api/client.js';
 import type { Config } from '../../config.js';
 import { findHandler } from '../../drain/handler.js';
-import { JobqError } from '../../errors.js';
+import { JobqError, systemReason } from '../../errors.js';
 import { visible } from '../../job/text.js';
 import { checkJson, JsonFault, RawJson } from '../../json.js';
 import { connect } from '../connect.js';
@@ -91,7 +91,7 @@ function readPayloadFile(file: string): string {
   } catch (error) {
     throw new JobqError(
       'usage',
-      `cannot read --file ${file}: ${(error as NodeJS.ErrnoException).code}`,
+      `cannot read --file ${file}: ${systemReason(error)}`,
       'Give the path of a JSON file, or "-" for stdin.',
     );
   }
