@@ -26,7 +26,8 @@ export function simpleQuery(sql: string): Uint8Array<ArrayBuffer> {
 
 /**
  * One statement with parameters: Parse, Bind, Describe, Execute and Sync in one buffer. Under a
- * name that was parsed before, without Parse.
+ * name that was parsed before, without Parse. Before a name is parsed it is closed: it may be left
+ * from a use whose Parse went well and whose Bind or Execute did not.
  */
 export function extendedQuery(
   sql: string,
@@ -37,11 +38,23 @@ export function extendedQuery(
   const sqlLength = Buffer.byteLength(sql);
   const lengths = texts.map((text) => (text === null ? -1 : Buffer.byteLength(text)));
   const valuesLength = lengths.reduce((sum, length) => sum + 4 + Math.max(length, 0), 0);
+  const closeLength = parse && name !== '' ? 4 + 1 + name.length + 1 : 0;
   const parseLength = 4 + name.length + 1 + sqlLength + 1 + 2;
   const bindLength = 4 + 1 + name.length + 1 + 2 + 2 + valuesLength + 2;
-  const out = allocate((parse ? 1 + parseLength : 0) + (1 + bindLength) + TAIL.length);
+  const out = allocate(
+    (closeLength > 0 ? 1 + closeLength : 0) +
+      (parse ? 1 + parseLength : 0) +
+      (1 + bindLength) +
+      TAIL.length,
+  );
 
   let at = 0;
+  if (closeLength > 0) {
+    out[at] = 0x43; // C
+    at = out.writeInt32BE(closeLength, at + 1);
+    at += out.write('S', at); // a statement, not a portal
+    at += out.write(name, at) + 1;
+  }
   if (parse) {
     out[at] = 0x50; // P
     at = out.writeInt32BE(parseLength, at + 1);

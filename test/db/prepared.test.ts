@@ -58,6 +58,16 @@ describe('prepared statements on PGlite', () => {
     expect(await names()).toContain(sql);
   });
 
+  it.each([1, 2, 3])('survive that use number %i of them fails', async (failing) => {
+    const sql = `select $1::int + ${failing} as n`;
+    for (const use of [1, 2, 3, 4, 5]) {
+      const asked = db.query(sql, [use === failing ? 'none' : use]);
+      if (use === failing) await expect(asked).rejects.toMatchObject({ sqlstate: '22P02' });
+      else expect((await asked).rows).toEqual([{ n: use + failing }]);
+    }
+    expect(await names()).toContain(sql);
+  });
+
   it('survive an error, and a change of the table', async () => {
     const sql = 'insert into fruit (name) values ($1) returning name';
     await db.exec('create table fruit (name text unique)');
