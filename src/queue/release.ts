@@ -8,15 +8,20 @@ with released as (
   returning id
 ), logged as (
   update job_attempts
-  set outcome = case when exists (select from released) then 'released' else 'superseded' end,
+  -- Released already: an earlier try did it, and its answer was lost with the connection.
+  set outcome = case when exists (select from released) or outcome = 'released' then 'released'
+                     else 'superseded' end,
       finished_at = $3::timestamptz, error = 'given back: the drainer was stopped'
   where claim_id = $2
+  returning job_id as id, outcome
 )
-select id from released`;
+select id from released
+union all
+select id from logged where outcome = 'released' and not exists (select from released)`;
 
 /**
  * running → pending with the attempt given back: shutdown, not the handler, ended it. The job
- * keeps its place in the line.
+ * keeps its place in the line. It may be sent again when no answer came: it counts once.
  * @returns whether the claim was still this owner's.
  */
 export async function release(

@@ -31,6 +31,10 @@ export interface Settled {
 // Whether attempts are left is decided here, in the update, from the row as it is now: a person may
 // have edited max_attempts since the claim. The attempt's record is written whether the job was
 // still ours or not; in the second case as superseded.
+//
+// It may be sent twice: the answer to a settle that was committed can be lost with its connection.
+// Only a settle writes duration_ms, so where it stands already an earlier try did the work; the
+// record is kept then, and the answer is given again.
 const SQL = `
 with settled as (
   update jobs set
@@ -45,22 +49,31 @@ with settled as (
   returning status, run_after
 ), logged as (
   update job_attempts set
-    outcome = case when exists (select from settled) then $7::text else 'superseded' end,
+    outcome = case when exists (select from settled) then $7::text
+                   when duration_ms is not null then outcome else 'superseded' end,
     finished_at = $6, exit_code = $8::int, signal = $9::text,
     -- What took the claim away (a cancel, the reaper) stays the reason.
     error = case when exists (select from settled) then $5 else coalesce(error, $5) end,
     duration_ms = $10::bigint, peak_memory_bytes = $11::bigint, stdout = $12::text, stderr = $13::text,
     stdout_bytes = $14::bigint, stderr_bytes = $15::bigint
   where claim_id = $2
+  returning job_id, attempt, outcome
 )
-select status, run_after from settled`;
+select status, run_after from settled
+union all
+select case when $3 then 'done'
+            when jobs.status = 'dead' and jobs.attempts = logged.attempt then 'dead'
+            else 'pending' end, $4
+from logged join jobs on jobs.id = logged.job_id
+where logged.outcome <> 'superseded' and not exists (select from settled)`;
 
 /** How much of each stream a settled attempt keeps, in characters of its tail. */
 export const KEPT_OUTPUT_CHARACTERS = 64 * 1024;
 
 /**
  * running → done, pending (retry) or dead, by the owner of the claim only. A late finisher changes
- * nothing but its own attempt, which is recorded as superseded.
+ * nothing but its own attempt, which is recorded as superseded. The same verdict may be sent again
+ * when no answer came: it counts once.
  */
 export async function settle(
   db: Queryable,

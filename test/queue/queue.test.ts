@@ -310,6 +310,49 @@ describe.each([
       });
     });
 
+    it.each([
+      ['done', 3, (claimed: Claim) => verdict(claimed)],
+      ['pending', 3, (claimed: Claim) => failed(claimed)],
+      ['dead', 1, (claimed: Claim) => failed(claimed)],
+    ])(
+      'counts once when it is sent again, as %s: its answer was lost',
+      async (status, maxAttempts, make) => {
+        await insert({ maxAttempts });
+        const sent = make(await claimOne());
+        const first = await settle(db, sent, { now: at(2) });
+        const [before, record] = [await job('1'), await attempts('1')];
+        const again = await settle(db, sent, { now: at(2) });
+        expect(again).toMatchObject({ owned: true, status });
+        if (status === 'pending') expect(again.run_after).toEqual(first.run_after);
+        expect(await job('1')).toEqual(before);
+        expect(await attempts('1')).toEqual(record);
+      },
+    );
+
+    it('counts once when it is sent again, also after another has claimed the job', async () => {
+      await insert({});
+      const a = failed(await claimOne());
+      await settle(db, a, { now: at(2) });
+      const b = await claimOne(600);
+      const before = await job('1');
+      expect(await settle(db, a, { now: at(2) })).toMatchObject({ owned: true, status: 'pending' });
+      expect(await job('1')).toEqual(before);
+      expect(await attempts('1')).toMatchObject([
+        { outcome: 'exited', exit_code: 1 },
+        { claim_id: b.claim_id, outcome: null },
+      ]);
+    });
+
+    it('is superseded as often as it is sent', async () => {
+      await insert({});
+      const late = verdict(await claimOne());
+      await reap(db, { now: at(LEASE_MS / 1_000), leaseMs: LEASE_MS });
+      for (let time = 0; time < 2; time += 1) {
+        expect(await settle(db, late, { now: at(4_000) })).toEqual({ owned: false });
+        expect(await attempts('1')).toMatchObject([{ outcome: 'superseded' }]);
+      }
+    });
+
     it('changes nothing after a cancel', async () => {
       await insert({});
       const claimed = await claimOne();
@@ -336,6 +379,16 @@ describe.each([
         claim_id: null,
       });
       expect(await attempts('1')).toMatchObject([{ outcome: 'released', finished_at: at(1) }]);
+    });
+
+    it('counts once when it is sent again: its answer was lost', async () => {
+      await insert({});
+      const { claim_id: claimId } = await claimOne();
+      expect(await release(db, { id: '1', claimId, now: at(1) })).toBe(true);
+      const next = await claimOne(2);
+      expect(await release(db, { id: '1', claimId, now: at(1) })).toBe(true);
+      expect(await job('1')).toMatchObject({ claim_id: next.claim_id, attempts: 1 });
+      expect(await attempts('1')).toMatchObject([{ outcome: 'released' }, { outcome: null }]);
     });
 
     it('does nothing for a claim that has passed on', async () => {
