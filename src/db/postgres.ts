@@ -8,6 +8,24 @@ import { decoderFor, encodeParam } from './values.js';
 
 /** How long to wait for a server to answer at all. */
 const CONNECT_TIMEOUT_MS = 10_000;
+/** A statement of the queue takes milliseconds; what has no answer by then gets none any more. */
+const ANSWER_TIMEOUT_MS = 30_000;
+/** A migration may have to rewrite a large table, or wait for another process that does. */
+const MIGRATION_TIMEOUT_MS = 3_600_000;
+/** An idle connection is probed after this time; libuv then asks ten times, a second apart. */
+const KEEP_ALIVE_MS = 10_000;
+/** What is under way at the end is waited for so long. */
+const CLOSE_PATIENCE_MS = 5_000;
+
+export interface PostgresOptions {
+  databaseUrl: string;
+  /**
+   * A statement that has no answer by then is given up, with its connection (default 30 s): it may
+   * lead nowhere, without either side having learned of it. `exec` and statements in transactions,
+   * which are for migrations, have an hour.
+   */
+  answerTimeoutMs?: number;
+}
 
 /**
  * Opens a Postgres server, as a Database, over a pool of connections. TLS and everything else is
@@ -18,8 +36,8 @@ const CONNECT_TIMEOUT_MS = 10_000;
  * @throws JobqError `config` when the URL is none, `database-unreachable` when nothing answers,
  *   `database-refused` when the server answers and turns us away.
  */
-export async function openPostgres(options: { databaseUrl: string }): Promise<PostgresDatabase> {
-  const database = new PostgresDatabase(options.databaseUrl);
+export async function openPostgres(options: PostgresOptions): Promise<PostgresDatabase> {
+  const database = new PostgresDatabase(options);
   try {
     await database.query('select 1');
   } catch (error) {
@@ -35,15 +53,18 @@ export class PostgresDatabase implements Database {
   readonly #pool: pg.Pool;
   /** What is under way: `pool.end()` would leave those that wait for a connection without one. */
   readonly #underWay = new Set<Promise<unknown>>();
+  readonly #lent = new Set<pg.PoolClient>();
   #closing: Promise<void> | undefined;
 
-  constructor(databaseUrl: string) {
+  constructor({ databaseUrl, answerTimeoutMs = ANSWER_TIMEOUT_MS }: PostgresOptions) {
     this.location = locationOf(databaseUrl);
     this.#pool = new pg.Pool({
       connectionString: databaseUrl,
       application_name: 'jobq-dev',
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      connectionTimeoutMillis: Math.min(CONNECT_TIMEOUT_MS, answerTimeoutMs),
+      query_timeout: answerTimeoutMs,
       keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       // Of this pool only: pg's global parsers belong to whoever else uses `pg` in this process.
       types: { getTypeParser: (oid: number) => decoderFor(oid) } as pg.CustomTypesConfig,
     });
@@ -58,10 +79,10 @@ export class PostgresDatabase implements Database {
   async exec(sql: string): Promise<void> {
     await this.#withClient(async (client) => {
       try {
-        await simple(client, this.location, sql);
+        await simple(client, this.location, sql, MIGRATION_TIMEOUT_MS);
       } catch (error) {
         // The text may have begun a transaction before the statement that failed.
-        await client.query('rollback').catch(() => {});
+        if (!isGone(error)) await client.query('rollback').catch(() => {});
         throw error;
       }
     });
@@ -75,15 +96,24 @@ export class PostgresDatabase implements Database {
   async maintain(): Promise<void> {}
 
   close(): Promise<void> {
-    this.#closing ??= Promise.allSettled(this.#underWay).then(() => this.#pool.end());
+    this.#closing ??= this.#close();
     return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const giveUp = setTimeout(() => {
+      for (const client of this.#lent) void client.end();
+    }, CLOSE_PATIENCE_MS);
+    await Promise.allSettled(this.#underWay);
+    clearTimeout(giveUp);
+    await this.#pool.end();
   }
 
   async #withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     if (this.#closing) {
       throw new JobqError('database-unreachable', `the database at ${this.location} is closed`);
     }
-    const running = withClient(this.#pool, this.location, work);
+    const running = this.#lend(work);
     this.#underWay.add(running);
     try {
       return await running;
@@ -91,31 +121,29 @@ export class PostgresDatabase implements Database {
       this.#underWay.delete(running);
     }
   }
-}
 
-/** Lends one connection to `work`; it goes back to the pool in order, or not at all. */
-async function withClient<T>(
-  pool: pg.Pool,
-  location: string,
-  work: (client: pg.PoolClient) => Promise<T>,
-): Promise<T> {
-  const client = await translated(location, () => pool.connect());
-  let broken: Error | undefined;
-  const onError = (error: Error) => {
-    broken = error;
-  };
-  client.on('error', onError);
-  try {
-    const value = await work(client);
-    // A statement that opened a transaction must not lend it to the next one.
-    if (client.getTransactionStatus() !== 'I') await simple(client, location, 'rollback');
-    return value;
-  } catch (error) {
-    if (error instanceof JobqError && error.code === 'database-unreachable') broken ??= error;
-    throw error;
-  } finally {
-    client.off('error', onError);
-    client.release(broken);
+  /** Lends one connection to `work`; it goes back to the pool in order, or not at all. */
+  async #lend<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const client = await translated(this.location, () => this.#pool.connect());
+    let broken: Error | undefined;
+    const onError = (error: Error) => {
+      broken = error;
+    };
+    client.on('error', onError);
+    this.#lent.add(client);
+    try {
+      const value = await work(client);
+      // A statement that opened a transaction must not lend it to the next one.
+      if (client.getTransactionStatus() !== 'I') await simple(client, this.location, 'rollback');
+      return value;
+    } catch (error) {
+      if (isGone(error)) broken ??= error;
+      throw error;
+    } finally {
+      this.#lent.delete(client);
+      client.off('error', onError);
+      client.release(broken);
+    }
   }
 }
 
@@ -131,11 +159,11 @@ async function transact<T>(
   const tx: Queryable = {
     query: async (sql, params = []) => {
       refuseWhenOver();
-      return query(client, location, sql, params);
+      return query(client, location, sql, params, MIGRATION_TIMEOUT_MS);
     },
     exec: async (sql) => {
       refuseWhenOver();
-      await simple(client, location, sql);
+      await simple(client, location, sql, MIGRATION_TIMEOUT_MS);
     },
   };
   await simple(client, location, 'begin');
@@ -149,13 +177,28 @@ async function transact<T>(
     over = true;
     // The first error is the one to report. This one can fail only with the whole connection, and
     // does nothing after a commit.
-    await client.query('rollback').catch(() => {});
+    if (!isGone(error)) await client.query('rollback').catch(() => {});
     throw error;
   }
 }
 
-function simple(client: pg.PoolClient, location: string, sql: string): Promise<pg.QueryResult> {
-  return translated(location, () => client.query(sql));
+function simple(
+  client: pg.PoolClient,
+  location: string,
+  sql: string,
+  answerTimeoutMs?: number,
+): Promise<pg.QueryResult> {
+  const config: pg.QueryConfig & AnswerTimeout = { text: sql, query_timeout: answerTimeoutMs };
+  return translated(location, () => client.query(config));
+}
+
+/** What `pg` takes per query, and its types leave out: milliseconds. */
+interface AnswerTimeout {
+  query_timeout?: number | undefined;
+}
+
+function isGone(error: unknown): error is JobqError {
+  return error instanceof JobqError && error.code === 'database-unreachable';
 }
 
 async function query<R extends Row>(
@@ -163,10 +206,12 @@ async function query<R extends Row>(
   location: string,
   sql: string,
   params: readonly Param[],
+  answerTimeoutMs?: number,
 ): Promise<{ rows: R[]; rowCount: number }> {
-  const config: pg.QueryConfig & { queryMode: 'extended' } = {
+  const config: pg.QueryConfig & AnswerTimeout & { queryMode: 'extended' } = {
     text: sql,
     values: params.map(encodeParam),
+    query_timeout: answerTimeoutMs,
     // One statement per query, with and without parameters, as the port says.
     queryMode: 'extended',
   };

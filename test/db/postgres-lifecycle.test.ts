@@ -1,54 +1,23 @@
-import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
 import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '#src/db/open.js';
 import { openPostgres } from '#src/db/postgres.js';
 import { freshDatabaseUrl } from '../support/postgres.js';
+import { TcpProxy } from '../support/tcp-proxy.mjs';
 
 const PASSWORD = 'secret-of-the-tests';
 
-/** A TCP proxy to the server, which can go away and come back. */
 async function proxyTo(databaseUrl: string) {
-  const target = new URL(databaseUrl);
-  const sockets = new Set<Socket>();
-  const server = createServer((near) => {
-    const far = connect(Number(target.port), target.hostname);
-    for (const socket of [near, far]) {
-      sockets.add(socket);
-      socket.on('error', () => {});
-      socket.on('close', () => {
-        sockets.delete(socket);
-        near.destroy();
-        far.destroy();
-      });
-    }
-    near.pipe(far).pipe(near);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  const url = new URL(databaseUrl);
-  url.port = String(port);
-  const self = {
-    url: url.href,
-    async goAway() {
-      const closed = once(server, 'close');
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await closed;
-    },
-    async comeBack() {
-      server.listen(port, '127.0.0.1');
-      await once(server, 'listening');
-    },
-  };
-  onTestFinished(() => (server.listening ? self.goAway() : undefined));
-  return self;
+  const through = await TcpProxy.toUrl(databaseUrl);
+  onTestFinished(() => through.proxy.goAway());
+  return through;
 }
 
-async function open(databaseUrl: string) {
-  const db = await openPostgres({ databaseUrl });
+async function open(databaseUrl: string, answerTimeoutMs?: number) {
+  const db = await openPostgres({
+    databaseUrl,
+    ...(answerTimeoutMs !== undefined && { answerTimeoutMs }),
+  });
   onTestFinished(() => db.close());
   return db;
 }
@@ -60,8 +29,8 @@ function everything(error: unknown): string {
 
 describe('a Postgres server', () => {
   it('that goes away fails what is under way; later statements connect again', async () => {
-    const proxy = await proxyTo(await freshDatabaseUrl());
-    const db = await open(proxy.url);
+    const { proxy, url } = await proxyTo(await freshDatabaseUrl());
+    const db = await open(url);
     const under = db.query('select pg_sleep(60)').catch((reason) => reason);
     const transaction = expect(
       db.transaction(async (tx) => {
@@ -83,6 +52,62 @@ describe('a Postgres server', () => {
     });
     await proxy.comeBack();
     expect((await db.query('select id from jobs')).rowCount).toBe(0);
+  });
+
+  describe('over a connection that leads nowhere, and stays open', () => {
+    it('fails what is under way in time; later statements connect again', async () => {
+      const { proxy, url } = await proxyTo(await freshDatabaseUrl());
+      const db = await open(url, 200);
+      const thaw = proxy.freeze();
+      await expect(db.query('select 1')).rejects.toMatchObject({ code: 'database-unreachable' });
+      expect((await db.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+      // The dead connection was closed, not kept beside the new one.
+      expect(proxy.connections).toBe(2);
+      thaw();
+      await expect.poll(() => proxy.connections).toBe(1);
+    });
+
+    it('fails a transaction in time, whichever of its statements meets it', async () => {
+      const { proxy, url } = await proxyTo(await freshDatabaseUrl());
+      const db = await open(url, 200);
+      await db.query('select 1');
+      proxy.freeze();
+      await expect(db.transaction(async () => {})).rejects.toMatchObject({
+        code: 'database-unreachable',
+      });
+      const commit = db.transaction(async (tx) => {
+        await tx.query('select 1');
+        proxy.freeze();
+      });
+      await expect(commit).rejects.toMatchObject({ code: 'database-unreachable' });
+    });
+
+    it('does not hurry what the server works on for longer in a transaction', async () => {
+      const db = await open(await freshDatabaseUrl(), 200);
+      await db.transaction(async (tx) => {
+        await tx.query('select pg_sleep(0.5)');
+        await tx.exec('select pg_sleep(0.5)');
+      });
+    });
+
+    it('fails in time when there is silence from the start', async () => {
+      const { proxy, url } = await proxyTo(await freshDatabaseUrl());
+      proxy.freezeNewcomers(true);
+      await expect(openPostgres({ databaseUrl: url, answerTimeoutMs: 200 })).rejects.toMatchObject({
+        code: 'database-unreachable',
+      });
+    });
+
+    it('closes in time', async () => {
+      const { proxy, url } = await proxyTo(await freshDatabaseUrl());
+      const db = await open(url);
+      proxy.freeze();
+      const under = expect(db.query('select 1')).rejects.toMatchObject({
+        code: 'database-unreachable',
+      });
+      await db.close();
+      await under;
+    });
   });
 
   it('that ends an idle connection does not end the process', async () => {

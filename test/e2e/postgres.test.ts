@@ -1,42 +1,16 @@
 /** The command line against a server that other machines could share, and that can go away. */
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { connect, createServer, type Server, type Socket } from 'node:net';
 import path from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { jobq, scratch, start, startEmulator } from '../support/cli.js';
 import { emptyDatabaseUrl, freshDatabaseUrl } from '../support/postgres.js';
+import { TcpProxy } from '../support/tcp-proxy.mjs';
 
 /** A way to the server that can be cut. */
-async function wire(target: string): Promise<{ url: string; cut: () => void; mend: () => void }> {
-  const { hostname, port } = new URL(target);
-  const sockets = new Set<Socket>();
-  let broken = false;
-  const server: Server = createServer((near) => {
-    if (broken) return near.destroy();
-    const far = connect(Number(port), hostname);
-    for (const socket of [near, far]) {
-      sockets.add(socket);
-      socket.on('error', () => {}).on('close', () => sockets.delete(socket));
-    }
-    near.pipe(far).pipe(near);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-    for (const socket of sockets) socket.destroy();
-  });
-  const url = new URL(target);
-  url.port = String((server.address() as { port: number }).port);
-  return {
-    url: url.href,
-    cut: () => {
-      broken = true;
-      for (const socket of sockets) socket.destroy();
-    },
-    mend: () => {
-      broken = false;
-    },
-  };
+async function wire(target: string) {
+  const through = await TcpProxy.toUrl(target);
+  onTestFinished(() => through.proxy.goAway());
+  return through;
 }
 
 describe('with --database-url', () => {
@@ -68,11 +42,11 @@ describe('with --database-url', () => {
 
   it('ends a drain with 3 when the server goes away in the middle, and loses nothing', async () => {
     const direct = await freshDatabaseUrl();
-    const { url, cut } = await wire(direct);
+    const { url, proxy } = await wire(direct);
     await jobq(['enqueue', 'gate', '--count', '2', '--database-url', direct], { cwd });
     const drain = start(['drain', '--database-url', url, '--concurrency', '1'], { cwd });
     await drain.seen(/claim +job 1 gate/);
-    cut();
+    await proxy.goAway();
     open();
     const { status, stderr } = await drain.ended;
     expect(status).toBe(3);
@@ -88,16 +62,16 @@ describe('with --database-url', () => {
 
   it('keeps the emulator up while the server is away, and settles what ran meanwhile', async () => {
     const direct = await freshDatabaseUrl();
-    const { url, cut, mend } = await wire(direct);
+    const { url, proxy } = await wire(direct);
     await jobq(['enqueue', 'gate', '--database-url', direct], { cwd });
     const emulator = await startEmulator({ cwd }, '--database-url', url, '--cron', '* * * * * *');
     await emulator.seen(/claim +job 1 gate/);
-    cut();
+    await proxy.goAway();
     await emulator.seen(/warning: .*database/);
     expect((await fetch(`${emulator.url}/readyz`)).status).toBe(503);
     expect((await fetch(`${emulator.url}/healthz`)).status).toBe(200);
     open();
-    mend();
+    await proxy.comeBack();
     await emulator.seen(/done +job 1 gate/);
     await jobq(['enqueue', 'ok', '--database-url', direct], { cwd });
     await emulator.seen(/done +job 2 ok/);
