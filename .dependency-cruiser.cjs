@@ -57,7 +57,12 @@ module.exports = {
       '^src/(job|queue|drain)/',
       '^src/api/client\\.ts$',
     ]),
-    only('ui', '^ui/', ['^src/api/contract\\.ts$']),
+    only('ui', '^ui/', [
+      '^src/api/contract[/.]',
+      '^src/api/(client|follow-events)\\.ts$',
+      '^src/job/',
+      '^src/(errors|json|suggest)\\.ts$',
+    ]),
     {
       name: 'cli-is-the-top',
       severity: 'error',

@@ -41,6 +41,8 @@ export interface Config {
   outputLimitBytes: number;
   leaseMs: number;
   graceMs: number;
+  /** The oldest waiting job should not be older than this. */
+  alertAgeMs: number;
   retry: RetryPolicyName;
   /** Which done jobs a local database keeps. */
   keep: Keep;
@@ -115,6 +117,7 @@ export function loadConfig(sources: ConfigSources): { config: Config; warnings: 
     outputLimitBytes: merged.outputLimit ?? 1024 ** 2,
     leaseMs: merged.lease ?? 1_800_000,
     graceMs: merged.grace ?? 10_000,
+    alertAgeMs: merged.alertAge ?? 300_000,
     retry: merged.retry ?? 'minutes',
     keep: { ageMs: merged.keep ?? 7 * 86_400_000, count: merged.keepJobs ?? 10_000 },
     seed: merged.seed,

@@ -41,12 +41,14 @@ export async function startEmulator(config: Config, options: EmulatorOptions): P
     await world.drainer();
     world.announce(url);
     world.cron!.start();
+    world.watch.history.start();
     return {
       world,
       url,
       async stop({ graceMs }) {
         world.cron!.stop();
         await world.currentDrainer()?.stop({ graceMs });
+        world.watch.close();
         await server.close();
         await world.close();
       },

@@ -92,6 +92,7 @@ export const SETTINGS = z.strictObject({
   outputLimit: size.optional(),
   lease: duration.optional(),
   grace: duration.optional(),
+  alertAge: duration.optional(),
   retry: z.enum(Object.keys(RETRY_POLICIES) as [RetryPolicyName]).optional(),
   keep: duration.optional(),
   keepJobs: whole(1, 10_000_000).optional(),

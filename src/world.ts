@@ -4,7 +4,8 @@
  */
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { Service } from './api/service.js';
+import { type Addresses, Service } from './api/service.js';
+import { Watch } from './api/watch.js';
 import { SystemClock } from './clock.js';
 import { type Config, requireHandlers } from './config.js';
 import { migrate } from './db/migrate.js';
@@ -32,6 +33,7 @@ export interface World {
   db: Database;
   clock: SystemClock;
   events: Events;
+  watch: Watch;
   service: Service;
   /** Made at the first use, with its sandbox provider. */
   drainer: () => Promise<Drainer>;
@@ -79,6 +81,8 @@ export async function makeWorld(
     throw error;
   });
   const clock = new SystemClock();
+  const watch = new Watch({ db, clock, events });
+  const addresses: Addresses = {};
   const outputRoot = path.join(config.dataDir, 'output');
   let making: Promise<Drainer> | undefined;
   let provider: SandboxProvider | undefined;
@@ -149,7 +153,9 @@ export async function makeWorld(
     db,
     clock,
     events,
+    watch,
     drainer,
+    held: () => current?.held ?? [],
     provider: () => provider,
     ...(cron === undefined ? {} : { cron }),
     version: VERSION,
@@ -157,7 +163,10 @@ export async function makeWorld(
     handlersDir: config.handlers,
     interpreters: config.interpreters,
     concurrency: config.concurrency,
+    timeoutMs: config.timeoutMs,
     leaseMs: config.leaseMs,
+    alertAgeMs: config.alertAgeMs,
+    addresses: () => addresses,
   });
 
   let closing: Promise<void> | undefined;
@@ -165,16 +174,21 @@ export async function makeWorld(
     db,
     clock,
     events,
+    watch,
     service,
     drainer,
     currentDrainer: () => current,
     provider: () => provider,
     cron,
     recovered,
-    announce: (url) => lock?.update({ url }),
+    announce: (url) => {
+      addresses.http = url;
+      lock?.update({ url });
+    },
     close: () => {
       closing ??= (async () => {
         cron?.stop();
+        watch.close();
         await making?.catch(() => {});
         await current?.stop({ graceMs: 0 });
         await closeEarly();

@@ -41,9 +41,18 @@ const DRAIN = [
 const LIFE = [
   new Option('--grace <duration>', 'how long Ctrl-C lets running jobs finish (default: 10s)'),
 ];
-const PORT = [new Option('--port <n>', 'HTTP port, 0 for any free one (default: 5627)')];
+const EMULATOR = [
+  new Option('--port <n>', 'HTTP port, 0 for any free one (default: 5627)'),
+  new Option('--alert-age <duration>', 'when the oldest waiting job is too old (default: 5m)'),
+];
 
-const GROUPS = { database: DATABASE, handlers: HANDLERS, drain: DRAIN, life: LIFE, port: PORT };
+const GROUPS = {
+  database: DATABASE,
+  handlers: HANDLERS,
+  drain: DRAIN,
+  life: LIFE,
+  emulator: EMULATOR,
+};
 
 export type OptionGroup = keyof typeof GROUPS;
 
@@ -73,6 +82,7 @@ const SETTING_FLAGS: (keyof Settings)[] = [
   'retry',
   'seed',
   'grace',
+  'alertAge',
   'port',
 ];
 

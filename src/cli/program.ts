@@ -30,7 +30,7 @@ export function createProgram(finish: (status: number) => void): Command {
     async (...given: unknown[]) =>
       finish(await run(given.at(-1) as Command));
 
-  withOptions(program, 'database', 'drain', 'life', 'port').action(
+  withOptions(program, 'database', 'drain', 'life', 'emulator').action(
     running(async (command) => {
       refuseUnknown(command);
       return (await import('./commands/dev.js')).dev(command);
@@ -50,7 +50,7 @@ export function createProgram(finish: (status: number) => void): Command {
   add(program, 'demo', 'the example handlers and a burst of real webhooks, in a scratch folder', [
     'drain',
     'life',
-    'port',
+    'emulator',
   ])
     .addHelpText(
       'after',

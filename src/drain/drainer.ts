@@ -185,7 +185,13 @@ export class Drainer {
   #start(claimed: Claim, provider: SandboxProvider, counts: DrainCounts): void {
     const { clock, events, attempt: settings } = this.#options;
     const startedAt = clock.now();
-    events.emit('claimed', { at: startedAt, job: claimed, provider: provider.name });
+    events.emit('claimed', {
+      at: startedAt,
+      job: claimed,
+      provider: provider.name,
+      isolation: provider.enforces.isolation,
+      timeoutMs: settings.timeoutMs,
+    });
     const attempt = startAttempt(claimed, provider, settings, (stream, text) =>
       events.emit('output', { job: claimed, stream, text }),
     );

@@ -12,7 +12,8 @@ import { cancel } from '#src/queue/cancel.js';
 import { claim } from '#src/queue/claim.js';
 import { enqueue, type NewJob } from '#src/queue/enqueue.js';
 import { findJob } from '#src/queue/find.js';
-import { listJobs, showJob } from '#src/queue/inspect.js';
+import { showJob } from '#src/queue/inspect.js';
+import { listJobs } from '#src/queue/list.js';
 import { reap } from '#src/queue/reap.js';
 import { exited, FakeProvider } from '../support/fake-provider.js';
 import { freshMemoryDatabase } from '../support/postgres.js';
@@ -74,7 +75,7 @@ describe('the drainer', () => {
       now: clock.now(),
     });
   const statuses = async () =>
-    (await listJobs(db, { limit: 100 })).map(({ status }) => status).reverse();
+    (await listJobs(db, { limit: 100 })).jobs.map(({ status }) => status).reverse();
   const endAll = (code = 0) => {
     for (const run of provider.running) run.end(exited(code));
   };

@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { ask, type JobWithAttempts, readJob, readJobs, type Send } from '../../api/client.js';
 import type { Explanation } from '../../api/contract.js';
 import { JobqError } from '../../errors.js';
-import { formatDuration } from '../../job/duration.js';
-import type { Attempt, Job } from '../../job/job.js';
+import { describeAttempt } from '../../job/describe-attempt.js';
+import type { Job } from '../../job/job.js';
 import { firstLine, headline, visible, visibleLines } from '../../job/text.js';
 import { checkJson, JsonFault, RawJson } from '../../json.js';
 import { connect } from '../connect.js';
@@ -99,21 +99,6 @@ function printJob(job: JobWithAttempts, output: Output): void {
   for (const attempt of job.attempts_log ?? []) {
     output.line(`  attempt ${attempt.attempt}  ${describeAttempt(attempt)}`);
   }
-}
-
-function describeAttempt(attempt: Attempt): string {
-  const ending =
-    attempt.outcome === null
-      ? 'running'
-      : attempt.outcome === 'exited'
-        ? `exit status ${attempt.exit_code}`
-        : attempt.outcome === 'signaled'
-          ? `ended by ${attempt.signal ?? 'a signal'}`
-          : attempt.outcome;
-  const took = attempt.duration_ms === null ? '' : ` after ${formatDuration(attempt.duration_ms)}`;
-  const where = `${attempt.provider ?? 'unknown'} (isolation: ${attempt.isolation ?? 'unknown'})`;
-  const why = attempt.error === null ? '' : `: ${visible(headline(attempt.error))}`;
-  return `${ending}${took} in ${where}${why}`;
 }
 
 /** `jobq-dev jobs logs ID`: what the attempts wrote. */

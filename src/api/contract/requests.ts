@@ -1,0 +1,61 @@
+/** What a request may say; checked before anything is done. */
+import { z } from 'zod';
+import { STATUSES } from '../../job/job.js';
+import { ORDERS } from '../../queue/list.js';
+
+/** A body larger than this is refused. */
+export const BODY_LIMIT_BYTES = 64 * 1024 ** 2;
+/** Jobs that one request may insert. */
+export const ENQUEUE_LIMIT = 100_000;
+/** Jobs on a page. */
+export const LIST_LIMIT = 1_000;
+
+const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+const attempts = z.int().min(1).max(2_147_483_647);
+
+/** A job to insert; `payload` is cut out of the body as text, never parsed. */
+export const NewJobBody = z.strictObject({
+  kind: z.string().min(1, 'may not be empty'),
+  payload: z.unknown().optional(),
+  run_after: instant.optional(),
+  max_attempts: attempts.optional(),
+  /** How many of it. */
+  count: z.int().min(1).max(ENQUEUE_LIMIT).optional(),
+});
+
+export const EditBody = z.strictObject({
+  payload: z.unknown().optional(),
+  run_after: instant.optional(),
+  max_attempts: attempts.optional(),
+});
+
+export const RetryBody = z.strictObject({ kind: z.string().optional() });
+
+const yesOrNo = z.enum(['true', 'false']).transform((text) => text === 'true');
+
+/** `GET /jobs` */
+export const ListQuery = z.strictObject({
+  status: z.enum(STATUSES).optional(),
+  kind: z.string().optional(),
+  /** Found in the id, the kind, the payload's text or the last error, in either case. */
+  text: z.string().optional(),
+  /** Whether at least one attempt has begun. */
+  attempted: yesOrNo.optional(),
+  /** `newest` id first, or as they are claimed: by `run_after`, then id. */
+  order: z.enum(ORDERS).optional(),
+  /** Where the page begins: what the `next` link of the page before says. */
+  before: z.string().optional(),
+  limit: z.coerce.number().pipe(z.int().min(1).max(LIST_LIMIT)).optional(),
+  /** `false` leaves the payloads out. */
+  payload: yesOrNo.optional(),
+});
+
+/** `GET /events` */
+export const EventsQuery = z.strictObject({ after: z.string().optional() });
+
+/** `GET /jobs/:id/logs` */
+export const LogsQuery = z.strictObject({
+  attempt: z.coerce.number().pipe(z.int().min(1)).optional(),
+  /** Goes on until the job is done or dead. */
+  follow: yesOrNo.optional(),
+});
