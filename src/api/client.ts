@@ -9,6 +9,8 @@ import type { Problem } from './contract.js';
 export interface Answer {
   status: number;
   text: string;
+  /** The Link header: where the next page is. */
+  link?: string | undefined;
 }
 
 /** Sends one request; `body` is JSON text. */
@@ -37,7 +39,11 @@ export function inProcess(app: Hono): Send {
       headers: { host: '127.0.0.1' },
       ...(body === undefined ? {} : { body }),
     });
-    return { status: response.status, text: await response.text() };
+    return {
+      status: response.status,
+      text: await response.text(),
+      link: response.headers.get('link') ?? undefined,
+    };
   };
 }
 
@@ -89,7 +95,11 @@ export function overHttp(url: string): Send {
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.on('error', fail);
         response.on('end', () =>
-          resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }),
+          resolve({
+            status: response.statusCode ?? 0,
+            text: Buffer.concat(chunks).toString(),
+            link: response.headers.link as string | undefined,
+          }),
         );
       });
       outgoing.on('error', fail);
@@ -140,8 +150,36 @@ export async function ask(
   throw refusal(status, text, `${method} ${path}`);
 }
 
+/** As `ask`, for a page: with the cursor of the next one, if there is one. */
+export async function askPage(
+  send: Send,
+  path: string,
+): Promise<{ text: string; next: string | undefined }> {
+  const { status, text, link } = await send('GET', path);
+  if (status >= 400) throw refusal(status, text, `GET ${path}`);
+  const [, target] = /^<([^>]*)>; rel="next"$/.exec(link ?? '') ?? [];
+  const query = new URLSearchParams(target?.replace(/^[^?]*/, ''));
+  return { text, next: query.get('before') ?? undefined };
+}
+
+/**
+ * Opens a stream of text.
+ * @throws JobqError with what the server gave instead.
+ */
+export async function openText(
+  open: Open,
+  path: string,
+  options: OpenOptions,
+): Promise<AsyncIterable<string>> {
+  const { status, body } = await open(path, options);
+  if (status === 200) return body;
+  let text = '';
+  for await (const piece of body) text += piece;
+  throw refusal(status, text, `GET ${path}`);
+}
+
 /** An answer that says no, as the error that it holds. */
-export function refusal(status: number, text: string, asked: string): Error {
+function refusal(status: number, text: string, asked: string): Error {
   let told: Partial<Problem> = {};
   try {
     told = { ...(JSON.parse(text) as Problem) };

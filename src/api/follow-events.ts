@@ -1,6 +1,7 @@
 /** The event stream from a client's side: read for as long as wanted, across breaks. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Open, refusal } from './client.js';
+import { JobqError } from '../errors.js';
+import { type Open, openText } from './client.js';
 import type { StreamEvent } from './contract.js';
 import { readMessages } from './sse.js';
 
@@ -29,17 +30,19 @@ export async function* followEvents(
   for (let pause = FIRST_PAUSE_MS; !signal.aborted; ) {
     try {
       const headers = last === undefined ? {} : { 'last-event-id': last };
-      const { status, body } = await open('/events', { headers, signal });
-      if (status !== 200) throw new Refused(await refusalOf(status, body));
-      onConnection?.(true);
-      pause = FIRST_PAUSE_MS;
+      const body = await openText(open, '/events', { headers, signal });
+      let begun = false;
       for await (const { id, event, data } of readMessages(body)) {
         last = id ?? last;
+        // The first message says where the stream begins: from here on nothing can be lost.
+        if (!begun) onConnection?.(true);
+        begun = true;
+        pause = FIRST_PAUSE_MS;
         if (data === undefined) continue;
         yield { id: last, name: event, data: JSON.parse(data) } as StreamEvent;
       }
     } catch (error) {
-      if (error instanceof Refused) throw error.cause;
+      if (isRefusal(error)) throw error;
     }
     if (signal.aborted) return;
     onConnection?.(false);
@@ -48,14 +51,7 @@ export async function* followEvents(
   }
 }
 
-class Refused extends Error {
-  constructor(override readonly cause: Error) {
-    super(cause.message);
-  }
-}
-
-async function refusalOf(status: number, body: AsyncIterable<string>): Promise<Error> {
-  let text = '';
-  for await (const piece of body) text += piece;
-  return refusal(status, text, 'GET /events');
+/** The emulator's own no. Anything else is a break: it is starting, ending or out of reach. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof JobqError && error.code !== 'emulator-unreachable';
 }

@@ -2,6 +2,7 @@
 import { Command, type CommanderError, Option } from 'commander';
 import { JobqError } from '../errors.js';
 import { STATUSES } from '../job/job.js';
+import { ORDERS } from '../queue/list.js';
 import { didYouMean } from '../suggest.js';
 import { VERSION } from '../version.js';
 import { withOptions } from './options.js';
@@ -151,12 +152,17 @@ function addJobs(
       command.help({ error: true });
     })
     .allowExcessArguments(true);
-  const load = () => import('./commands/jobs.js');
+  const load = () => import('./commands/jobs/index.js');
 
   add(jobs, 'list', 'jobs, newest first', ['database'])
     .addOption(new Option('--status <status>', 'only these').choices(STATUSES))
     .option('--kind <kind>', 'only these')
-    .option('--before <id>', 'the page of jobs below this id')
+    .option('--text <text>', 'only where the id, kind, payload or last error holds it')
+    .option('--attempted', 'only those that were tried at least once')
+    .addOption(
+      new Option('--order <order>', 'newest first, or as they are claimed next').choices(ORDERS),
+    )
+    .option('--before <cursor>', 'the next page: what the page before says')
     .option('--limit <n>', 'at most so many (default: 100)')
     .action(running(async (command) => (await load()).list(command)));
   add(jobs, 'show <id>', 'a job with every attempt', ['database']).action(
@@ -164,9 +170,13 @@ function addJobs(
   );
   add(jobs, 'logs <id>', 'what its attempts wrote', ['database'])
     .option('--attempt <n>', 'only this attempt')
+    .option('--follow', 'go on as it is written, until the job is done or dead')
     .action(running(async (command) => (await load()).logs(command.args[0]!, command)));
   add(jobs, 'explain <id>', 'why it is not running, in words', ['database', 'drain']).action(
     running(async (command) => (await load()).explain(command.args[0]!, command)),
+  );
+  add(jobs, 'lineage <id>', 'what it was edited from, and its edited copies', ['database']).action(
+    running(async (command) => (await load()).lineage(command.args[0]!, command)),
   );
   add(jobs, 'retry [id]', 'make a dead job pending again', ['database'])
     .option('--all', 'every dead job')

@@ -29,6 +29,7 @@ export async function whenFree<T>(
   }
 }
 
-function isLocal(config: Config): boolean {
+/** Whether the database lies in the data directory. */
+export function isLocal(config: Config): boolean {
   return !config.memory && config.databaseUrl === undefined;
 }

@@ -2,7 +2,6 @@
 import { expect, it } from 'vitest';
 import type { z } from 'zod';
 import { Drained } from '#src/api/contract/control.js';
-import { EventData, type EventName } from '#src/api/contract/events.js';
 import {
   Enqueued,
   Explanation,
@@ -25,7 +24,7 @@ async function ask<T extends z.ZodObject>(
   shape: T,
   body?: object,
 ): Promise<z.output<T>> {
-  return shape.strict().parse(await answer(method, path, body));
+  return shape.strict().parse(await answer(method, path, body)) as z.output<T>;
 }
 
 async function answer(method: string, path: string, body?: object): Promise<unknown> {
@@ -60,7 +59,7 @@ it('answers have the shapes of the contract', async () => {
   const drained = ask('POST', '/drain', Drained);
   await world.provider.started(3);
   const overview = await ask('GET', '/overview', Overview);
-  expect(overview).toMatchObject({ running: [{}, {}], history: [{ oldest_waiting_ms: 0 }] });
+  expect(overview).toMatchObject({ running: [{}, {}], history: [{}] });
   for (const run of world.provider.running) run.end(exited(0));
   await drained;
 });

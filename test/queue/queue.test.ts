@@ -687,16 +687,4 @@ describe.each([
       expect(await stats(db, { now: at(0) })).toMatchObject({ oldest_waiting_ms: null, due: 0 });
     });
   });
-
-  describe('list', () => {
-    it('pages and filters', async () => {
-      await insert({ kind: 'a' }, { kind: 'b' }, { kind: 'a' });
-      const ids = async (filter: object) =>
-        (await listJobs(db, { limit: 10, ...filter })).jobs.map(({ id }) => id);
-      expect(await ids({})).toEqual(['3', '2', '1']);
-      expect(await ids({ before: '3', limit: 1 })).toEqual(['2']);
-      expect(await ids({ kind: 'a' })).toEqual(['3', '1']);
-      expect(await ids({ status: 'dead' })).toEqual([]);
-    });
-  });
 });
