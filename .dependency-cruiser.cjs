@@ -55,7 +55,7 @@ module.exports = {
       EVENTS,
       DATABASE_PORT,
       '^src/(job|queue|drain)/',
-      '^src/api/client\\.ts$',
+      '^src/api/(client|contract)\\.ts$',
     ]),
     only('ui', '^ui/', [
       '^src/api/contract[/.]',
@@ -74,9 +74,10 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: '^src/(cli(/|\\.ts$)|(dev|world|open-world|doctor|build-schema|config)\\.ts$)',
+        pathNot:
+          '^src/(cli(/|\\.ts$)|(dev|world|drain-config|open-world|doctor|build-schema|config)\\.ts$)',
       },
-      to: { path: '^src/(dev|world|open-world|doctor|config|settings)\\.ts$' },
+      to: { path: '^src/(dev|world|drain-config|open-world|doctor|config|settings)\\.ts$' },
     },
   ],
   options: {

@@ -7,14 +7,8 @@ import { JobqError, systemReason } from './errors.js';
 import type { RetryPolicyName } from './job/retry.js';
 import { checkJson, JsonFault } from './json.js';
 import type { Keep } from './queue/prune.js';
-import {
-  checkSettings,
-  envName,
-  flagName,
-  type SandboxName,
-  SETTINGS,
-  type Settings,
-} from './settings.js';
+import type { SandboxName } from './sandbox/port.js';
+import { checkSettings, envName, flagName, SETTINGS, type Settings } from './settings.js';
 import { didYouMean } from './suggest.js';
 
 export interface Config {
@@ -43,6 +37,8 @@ export interface Config {
   graceMs: number;
   /** The oldest waiting job should not be older than this. */
   alertAgeMs: number;
+  /** Whether the clock of a shared database's emulator may be moved ahead. */
+  allowTimeTravel: boolean;
   retry: RetryPolicyName;
   /** Which done jobs a local database keeps. */
   keep: Keep;
@@ -118,6 +114,7 @@ export function loadConfig(sources: ConfigSources): { config: Config; warnings: 
     leaseMs: merged.lease ?? 1_800_000,
     graceMs: merged.grace ?? 10_000,
     alertAgeMs: merged.alertAge ?? 300_000,
+    allowTimeTravel: merged.allowTimeTravel ?? false,
     retry: merged.retry ?? 'minutes',
     keep: { ageMs: merged.keep ?? 7 * 86_400_000, count: merged.keepJobs ?? 10_000 },
     seed: merged.seed,

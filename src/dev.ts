@@ -47,6 +47,7 @@ export async function startEmulator(config: Config, options: EmulatorOptions): P
       url,
       async stop({ graceMs }) {
         world.cron!.stop();
+        await world.replays.stop();
         await world.currentDrainer()?.stop({ graceMs });
         world.watch.close();
         await server.close();

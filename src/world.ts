@@ -4,6 +4,8 @@
  */
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
+import type { Examples } from './api/contract.js';
+import { Control } from './api/control.js';
 import { type Addresses, Service } from './api/service.js';
 import { Watch } from './api/watch.js';
 import { SystemClock } from './clock.js';
@@ -11,17 +13,18 @@ import { type Config, requireHandlers } from './config.js';
 import { migrate } from './db/migrate.js';
 import type { Opened } from './db/open.js';
 import type { Database } from './db/port.js';
-import type { AttemptSettings } from './drain/attempt.js';
 import { Cron } from './drain/cron.js';
 import { Drainer } from './drain/drainer.js';
+import { Sandboxes } from './drain/sandboxes.js';
+import { attemptSettings, drainSettings, makeProvider } from './drain-config.js';
 import { JobqError } from './errors.js';
 import { Events } from './events.js';
-import { RETRY_POLICIES } from './job/retry.js';
+import { copyHandlers } from './examples.js';
+import { LiveReplays } from './live-replays.js';
+import { announcePresence } from './presence.js';
 import { prune } from './queue/prune.js';
 import { type Reaped, reap } from './queue/reap.js';
-import { createProvider } from './sandbox/create.js';
 import type { SandboxProvider } from './sandbox/port.js';
-import { cleanLeftovers } from './sandbox/process/index.js';
 import { createSchedule } from './schedule.js';
 import { VERSION } from './version.js';
 
@@ -42,6 +45,7 @@ export interface World {
   /** The provider, if a drainer was made. */
   provider: () => SandboxProvider | undefined;
   cron: Cron | undefined;
+  replays: LiveReplays;
   /**
    * What a killed owner of the directory had left running, as it is now. Asked of the database
    * already: whoever asks it for something else is answered later.
@@ -70,14 +74,17 @@ export async function makeWorld(
   opening: Promise<Opened>,
 ): Promise<World> {
   const events = new Events();
-  const newProvider = () => makeProvider(config, (message) => events.emit('warning', { message }));
+  const warn = (message: string) => events.emit('warning', { message });
+  const sandboxes = new Sandboxes({
+    make: (name = config.sandbox) => makeProvider({ ...config, sandbox: name }, warn),
+    unused: async (provider) => current?.unused(provider),
+  });
   // The emulator needs one for certain: it is made while the database opens. A failure is met where
   // the drainer is asked for.
-  const early = withCron ? newProvider() : undefined;
-  const closeEarly = async () => (await early?.catch(() => undefined))?.close();
+  if (withCron) sandboxes.first().catch(() => {});
   const schedule = createSchedule(config.cron, config.timezone);
   const { db, lock } = await opening.catch(async (error: unknown) => {
-    await closeEarly();
+    await sandboxes.close();
     throw error;
   });
   const clock = new SystemClock();
@@ -85,17 +92,16 @@ export async function makeWorld(
   const addresses: Addresses = {};
   const outputRoot = path.join(config.dataDir, 'output');
   let making: Promise<Drainer> | undefined;
-  let provider: SandboxProvider | undefined;
   let current: Drainer | undefined;
 
   async function makeDrainer(): Promise<Drainer> {
-    provider = await (early ?? newProvider());
+    await sandboxes.first();
     current = new Drainer({
       ...drainSettings(config),
       db,
       clock,
       events,
-      provider: () => provider!,
+      provider: () => sandboxes.current!,
       attempt: attemptSettings(config, outputRoot),
       beforeClaim: async () => requireHandlers(config),
       patienceMs: withCron ? config.leaseMs : COMMAND_PATIENCE_MS,
@@ -111,7 +117,7 @@ export async function makeWorld(
     await migrate(db);
     if (db.driver === 'postgres') await syncClock(db, clock);
   } catch (error) {
-    await closeEarly();
+    await sandboxes.close();
     await db.close();
     lock?.release();
     throw error;
@@ -126,6 +132,7 @@ export async function makeWorld(
         void (async () => {
           try {
             if (db.driver === 'postgres') await syncClock(db, clock);
+            if (service.control.paused) return;
             await (await drainer()).tick(cause);
             if (lock !== undefined) await housekeeping();
             await db.maintain();
@@ -149,15 +156,28 @@ export async function makeWorld(
     for (const id of gone) await rm(path.join(outputRoot, id), { recursive: true, force: true });
   }
 
-  const service = new Service({
+  const replays = new LiveReplays(() => service, events);
+  const makeControl = (cron: Cron) =>
+    new Control({
+      db,
+      clock,
+      events,
+      cron,
+      drainer: () => current,
+      allowTimeTravel: config.allowTimeTravel,
+      useSandbox: (name) => sandboxes.use(name),
+      replay: (file, speed) => replays.start(file, speed),
+      copyExamples: () => copyExamples(config.handlers),
+    });
+  const service: Service = new Service({
     db,
     clock,
     events,
     watch,
     drainer,
     held: () => current?.held ?? [],
-    provider: () => provider,
-    ...(cron === undefined ? {} : { cron }),
+    provider: () => sandboxes.current,
+    ...(cron === undefined ? {} : { cron, control: makeControl(cron) }),
     version: VERSION,
     schedule,
     handlersDir: config.handlers,
@@ -169,6 +189,7 @@ export async function makeWorld(
     addresses: () => addresses,
   });
 
+  let withdraw = () => {};
   let closing: Promise<void> | undefined;
   return {
     db,
@@ -178,27 +199,39 @@ export async function makeWorld(
     service,
     drainer,
     currentDrainer: () => current,
-    provider: () => provider,
+    provider: () => sandboxes.current,
     cron,
+    replays,
     recovered,
     announce: (url) => {
       addresses.http = url;
       lock?.update({ url });
+      withdraw = announcePresence(config.dataDir, { url });
     },
     close: () => {
       closing ??= (async () => {
         cron?.stop();
+        withdraw();
+        await replays.stop();
         watch.close();
         await making?.catch(() => {});
         await current?.stop({ graceMs: 0 });
-        await closeEarly();
-        await provider?.close();
+        await sandboxes.close();
         await db.close();
         lock?.release();
       })();
       return closing;
     },
   };
+}
+
+/** The example handlers for a project that has none. */
+async function copyExamples(handlersDir: string): Promise<Examples> {
+  const created: string[] = [];
+  await copyHandlers(handlersDir, (file, isNew) => {
+    if (isNew) created.push(path.relative(handlersDir, file));
+  });
+  return { dir: handlersDir, created };
 }
 
 function recover(db: Database, clock: SystemClock): Promise<Reaped[]> {
@@ -211,74 +244,4 @@ async function syncClock(db: Database, clock: SystemClock): Promise<void> {
   const { rows } = await db.query<{ now: Date }>('select clock_timestamp() as now');
   const middle = new Date((before + Date.now()) / 2);
   clock.sync(rows[0]!.now, middle);
-}
-
-/**
- * The sandbox provider of a configuration; first ends what an earlier crash has left.
- * @param warn is told what was asked for and is not enforced here.
- * @throws JobqError `sandbox-unavailable`, under `strict` also for such a shortfall.
- */
-export async function makeProvider(
-  config: Config,
-  warn: (message: string) => void,
-): Promise<SandboxProvider> {
-  const journalDir = path.join(config.dataDir, 'journal');
-  await cleanLeftovers(journalDir);
-  const provider = await createProvider({
-    name: config.sandbox,
-    workDir: path.join(config.dataDir, 'work'),
-    journalDir,
-    namespaces: config.namespaces,
-  });
-  const [shortfall] = shortfalls(config, provider);
-  if (shortfall === undefined) return provider;
-  if (!config.strict) {
-    warn(shortfall);
-    return provider;
-  }
-  await provider.close();
-  throw new JobqError(
-    'sandbox-unavailable',
-    shortfall,
-    'Leave out "strict" to go on all the same; jobq-dev doctor says what would help.',
-  );
-}
-
-/** What was asked for and is not enforced. */
-function shortfalls(config: Config, { name, enforces }: SandboxProvider): string[] {
-  return [
-    ...(config.namespaces === 'auto' && enforces.isolation === 'none'
-      ? [
-          `namespaces were asked for, and the sandbox provider "${name}" runs without isolation here`,
-        ]
-      : []),
-    ...(enforces.memory === 'none'
-      ? [`the memory limit is not enforced by the sandbox provider "${name}" here`]
-      : []),
-  ];
-}
-
-/** What the drainer takes from the configuration. */
-export function drainSettings(config: Config) {
-  return {
-    retryPolicy: RETRY_POLICIES[config.retry],
-    seed: config.seed,
-    leaseMs: config.leaseMs,
-    batch: config.batch,
-    concurrency: config.concurrency,
-  };
-}
-
-/** What every attempt takes from the configuration. */
-export function attemptSettings(config: Config, outputRoot: string): AttemptSettings {
-  return {
-    handlersDir: config.handlers,
-    outputRoot,
-    interpreters: config.interpreters,
-    env: config.env,
-    timeoutMs: config.timeoutMs,
-    sandboxTtlMs: config.sandboxTtlMs,
-    memoryBytes: config.memoryBytes,
-    outputLimitBytes: config.outputLimitBytes,
-  };
 }

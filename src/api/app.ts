@@ -2,9 +2,10 @@
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { JobqError } from '../errors.js';
-import { json, problem } from './answer.js';
+import { problem } from './answer.js';
 import { BODY_LIMIT_BYTES } from './contract.js';
 import { BodyTooLarge, loopbackOnly } from './guard.js';
+import { controlRoutes } from './routes/control.js';
 import { jobRoutes } from './routes/jobs.js';
 import { watchRoutes } from './routes/watch.js';
 import type { Service } from './service.js';
@@ -29,6 +30,6 @@ export function createApp(service: Service): Hono {
   );
   watchRoutes(app, service);
   jobRoutes(app, service);
-  app.post('/drain', async (context) => json(context, await service.drain()));
+  controlRoutes(app, service);
   return app;
 }

@@ -7,6 +7,7 @@ import type { Database } from '../db/port.js';
 import type { Cron } from '../drain/cron.js';
 import type { Drainer, Held } from '../drain/drainer.js';
 import { findHandler, type Interpreters } from '../drain/handler.js';
+import { JobqError } from '../errors.js';
 import type { DrainCounts, Events } from '../events.js';
 import { explain } from '../job/explain.js';
 import type { Attempt, Job } from '../job/job.js';
@@ -22,6 +23,7 @@ import { retry, retryAll } from '../queue/retry.js';
 import { type Stats, stats } from '../queue/stats.js';
 import type { SandboxProvider } from '../sandbox/port.js';
 import type { Explanation, Info, Overview, Running, StreamEvent } from './contract.js';
+import type { Control } from './control.js';
 import { jobLine } from './job-line.js';
 import { type LogsOptions, logs } from './logs.js';
 import type { Watch } from './watch.js';
@@ -47,6 +49,8 @@ export interface ServiceOptions {
   provider: () => SandboxProvider | undefined;
   /** The cron drainer, where one runs. */
   cron?: Cron;
+  /** What steers it. */
+  control?: Control;
   version: string;
   schedule: { expression: string; timezone: string };
   handlersDir: string;
@@ -60,6 +64,10 @@ export interface ServiceOptions {
 
 export class Service {
   constructor(private readonly world: ServiceOptions) {}
+
+  get #paused(): boolean {
+    return this.world.control?.paused ?? false;
+  }
 
   get #now(): Date {
     return this.world.clock.now();
@@ -129,6 +137,17 @@ export class Service {
     return stats(this.world.db, { now: this.#now });
   }
 
+  /** @throws JobqError `conflict` where no emulator runs. */
+  get control(): Control {
+    const { control } = this.world;
+    if (control !== undefined) return control;
+    throw new JobqError(
+      'conflict',
+      'no emulator runs here that could be steered',
+      'Start it first: npx jobq-dev',
+    );
+  }
+
   /** One tick by hand. */
   async drain(): Promise<DrainCounts> {
     return (await this.world.drainer()).tick('by hand');
@@ -147,7 +166,7 @@ export class Service {
       ...place,
       concurrency,
       nextTick: cron?.next,
-      paused: false,
+      paused: this.#paused,
       noHandler: 'reason' in handler ? handler.reason : undefined,
       leaseMs,
     });
@@ -208,7 +227,7 @@ export class Service {
         isolation: provider?.enforces.isolation ?? 'none',
       },
       handlers: handlersDir,
-      cron: { ...schedule, next_tick: cron?.next?.toISOString() ?? null, paused: false },
+      cron: { ...schedule, next_tick: cron?.next?.toISOString() ?? null, paused: this.#paused },
       concurrency,
       timeout_ms: timeoutMs,
       lease_ms: leaseMs,

@@ -1,9 +1,8 @@
 /** How a command reaches the emulator that runs, for what only it can do. */
 import { type Open, openOverHttp, overHttp, type Send } from '../api/client.js';
 import type { Config } from '../config.js';
-import { readOwner } from '../db/lock.js';
 import { JobqError } from '../errors.js';
-import { isLocal } from './when-free.js';
+import { findPresence } from '../presence.js';
 
 export interface EmulatorConnection {
   send: Send;
@@ -15,9 +14,9 @@ export interface EmulatorConnection {
  * Finds the running emulator of the data directory.
  * @throws JobqError `emulator-unreachable` when none runs there.
  */
-export async function connectToEmulator(config: Config): Promise<EmulatorConnection> {
-  const owner = isLocal(config) ? await readOwner(config.dataDir) : undefined;
-  if (owner?.url !== undefined) return toEmulator({ url: owner.url, pid: owner.pid });
+export function connectToEmulator(config: Config): EmulatorConnection {
+  const found = findPresence(config.dataDir);
+  if (found !== undefined) return toEmulator(found);
   throw new JobqError(
     'emulator-unreachable',
     `no emulator is running in ${config.dataDir}`,
@@ -25,7 +24,6 @@ export async function connectToEmulator(config: Config): Promise<EmulatorConnect
   );
 }
 
-export function toEmulator(emulator: { url: string; pid: number }): EmulatorConnection {
-  const { url } = emulator;
-  return { send: overHttp(url), open: openOverHttp(url), emulator };
+export function toEmulator({ url, pid }: { url: string; pid: number }): EmulatorConnection {
+  return { send: overHttp(url), open: openOverHttp(url), emulator: { url, pid } };
 }

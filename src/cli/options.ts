@@ -2,7 +2,8 @@
 import { type Command, Option } from 'commander';
 import { type Config, loadConfig } from '../config.js';
 import { RETRY_POLICIES } from '../job/retry.js';
-import { SANDBOXES, type Settings } from '../settings.js';
+import { SANDBOXES } from '../sandbox/port.js';
+import type { Settings } from '../settings.js';
 import { Output } from './output.js';
 
 const names = (options: readonly string[]) => options.join('|');
@@ -44,6 +45,7 @@ const LIFE = [
 const EMULATOR = [
   new Option('--port <n>', 'HTTP port, 0 for any free one (default: 5627)'),
   new Option('--alert-age <duration>', 'when the oldest waiting job is too old (default: 5m)'),
+  new Option('--allow-time-travel', 'let advance work on a --database-url too'),
 ];
 
 const GROUPS = {
@@ -83,6 +85,7 @@ const SETTING_FLAGS: (keyof Settings)[] = [
   'seed',
   'grace',
   'alertAge',
+  'allowTimeTravel',
   'port',
 ];
 

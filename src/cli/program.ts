@@ -112,6 +112,8 @@ export function createProgram(finish: (status: number) => void): Command {
 
   addJobs(program, add, running);
 
+  addControl(program, add, running);
+
   add(program, 'stats', 'counts, and the age of the oldest waiting job', ['database']).action(
     running(async (command) => (await import('./commands/stats.js')).stats(command)),
   );
@@ -192,6 +194,38 @@ function addJobs(
     .option('--run-after <when>', '"5m" from now, or an ISO 8601 time')
     .option('--max-attempts <n>', 'the new limit')
     .action(running(async (command) => (await load()).edit(command.args[0]!, command)));
+}
+
+/** Commands that steer the running emulator. */
+function addControl(
+  program: Command,
+  add: Add,
+  running: (run: Run) => (...given: unknown[]) => Promise<void>,
+): void {
+  const load = () => import('./commands/control.js');
+
+  add(program, 'advance [duration]', 'move the running emulator’s clock ahead, e.g. 5m', [
+    'database',
+  ])
+    .option('--to <moment>', 'next-tick, next-retry, or an ISO 8601 time')
+    .action(running(async (command) => (await load()).advance(command.args[0], command)));
+  add(program, 'pause', 'hold the running emulator’s schedule', ['database']).action(
+    running(async (command) => (await load()).pause(command)),
+  );
+  add(program, 'resume', 'let the running emulator’s schedule go on', ['database']).action(
+    running(async (command) => (await load()).resume(command)),
+  );
+  const sandbox = program
+    .command('sandbox')
+    .description('where the running emulator’s attempts run')
+    .action((_options, command: Command) => {
+      refuseUnknown(command);
+      command.help({ error: true });
+    })
+    .allowExcessArguments(true);
+  add(sandbox, 'use <provider>', 'from the next attempt on, without a restart', [
+    'database',
+  ]).action(running(async (command) => (await load()).useSandbox(command.args[0]!, command)));
 }
 
 /** A mistake that commander found, as our own kind of error; what it shows by itself passes. */

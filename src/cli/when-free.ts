@@ -29,7 +29,6 @@ export async function whenFree<T>(
   }
 }
 
-/** Whether the database lies in the data directory. */
-export function isLocal(config: Config): boolean {
+function isLocal(config: Config): boolean {
   return !config.memory && config.databaseUrl === undefined;
 }

@@ -15,22 +15,27 @@ export const Drained = z.object({
 export const Advanced = z.object({
   now: time,
   offset_ms: milliseconds,
-  /** Slots of the schedule that were passed; one tick catches up on all of them. */
+  /** Ticks that this fires: one, however many slots of the schedule were passed; or none. */
   ticks: count,
 });
 export type Advanced = z.infer<typeof Advanced>;
+
+/** `POST /sandbox`: what the next attempt runs in. */
+export const SandboxInUse = z.object({
+  provider: z.string(),
+  description: z.string(),
+  isolation: z.enum(['none', 'namespaces', 'microvm']),
+});
+export type SandboxInUse = z.infer<typeof SandboxInUse>;
 
 /** `POST /pause`, `POST /resume` */
 export const Paused = z.object({ paused: z.boolean() });
 export type Paused = z.infer<typeof Paused>;
 
-/** `POST /replay` */
-export const ReplayStarted = z.object({
-  id: z.string(),
-  jobs: count,
-});
+/** `POST /replay`: the burst is on its way. */
+export const ReplayStarted = z.object({ id: z.string(), jobs: count });
 export type ReplayStarted = z.infer<typeof ReplayStarted>;
 
-/** `POST /examples` */
+/** `POST /examples`: files in the handlers directory that were not there. */
 export const Examples = z.object({ dir: z.string(), created: z.array(z.string()) });
 export type Examples = z.infer<typeof Examples>;

@@ -1,7 +1,9 @@
 /** What a request may say; checked before anything is done. */
 import { z } from 'zod';
+import { parseDuration } from '../../job/duration.js';
 import { STATUSES } from '../../job/job.js';
 import { ORDERS } from '../../queue/list.js';
+import { SANDBOXES } from '../../sandbox/port.js';
 
 /** A body larger than this is refused. */
 export const BODY_LIMIT_BYTES = 64 * 1024 ** 2;
@@ -58,4 +60,30 @@ export const LogsQuery = z.strictObject({
   attempt: z.coerce.number().pipe(z.int().min(1)).optional(),
   /** Goes on until the job is done or dead. */
   follow: yesOrNo.optional(),
+});
+
+const duration = z.string().transform((text, context) => {
+  const ms = parseDuration(text);
+  if (ms !== undefined) return ms;
+  context.addIssue({ code: 'custom', message: 'is no duration such as "5m" or "1h30m"' });
+  return z.NEVER;
+});
+
+/** Points in time that are named, not given. */
+export const MOMENTS = ['next-tick', 'next-retry'] as const;
+
+/** `POST /advance`: by how much, or to which moment. */
+export const AdvanceBody = z.strictObject({
+  by: duration.optional(),
+  to: z.union([z.enum(MOMENTS), instant], 'is neither next-tick, next-retry nor a time').optional(),
+});
+
+/** `POST /sandbox` */
+export const SandboxBody = z.strictObject({ provider: z.enum(SANDBOXES) });
+
+/** `POST /replay`: a fixture on the emulator's machine. */
+export const ReplayBody = z.strictObject({
+  path: z.string().min(1, 'may not be empty'),
+  /** Seconds of the burst in a second of real time; default 1. */
+  speed: z.number().positive('must be above 0').max(1_000_000).optional(),
 });

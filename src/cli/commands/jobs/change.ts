@@ -4,7 +4,7 @@ import { JobqError } from '../../../errors.js';
 import type { Job } from '../../../job/job.js';
 import { visible } from '../../../job/text.js';
 import { checkJson, JsonFault, RawJson } from '../../../json.js';
-import { parseCount, parseWhen } from '../../when.js';
+import { parseCount, parseWhenThere } from '../../when.js';
 import { withJobs } from './request.js';
 
 /** `jobq-dev jobs retry ID` or `--all [--kind KIND]` */
@@ -66,7 +66,9 @@ export function edit(id: string, command: Command): Promise<number> {
     }
     const text = await ask(send, 'PATCH', `/jobs/${encodeURIComponent(id)}`, {
       ...(payload !== undefined && { payload: new RawJson(json(payload)) }),
-      ...(runAfter !== undefined && { run_after: parseWhen(runAfter, '--run-after') }),
+      ...(runAfter !== undefined && {
+        run_after: await parseWhenThere(send, runAfter, '--run-after'),
+      }),
       ...(maxAttempts !== undefined && {
         max_attempts: parseCount(maxAttempts, '--max-attempts', 1, 2_147_483_647),
       }),

@@ -49,7 +49,7 @@ export function logs(id: string, command: Command): Promise<number> {
 /** As it is written, until the job is done or dead. */
 async function follow(id: string, command: Command): Promise<number> {
   const { config, output, flags } = readInvocation<LogsFlags>(command);
-  const { open } = await connectToEmulator(config);
+  const { open } = connectToEmulator(config);
   const interrupt = onInterrupt(() => {});
   const query = new URLSearchParams({
     follow: 'true',
