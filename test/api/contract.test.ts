@@ -57,7 +57,7 @@ it('answers have the shapes of the contract', async () => {
   world.provider.answer = () => undefined;
   await world.watch.history.sample();
   const drained = ask('POST', '/drain', Drained);
-  await world.provider.started(3);
+  await world.provider.started(4);
   const overview = await ask('GET', '/overview', Overview);
   expect(overview).toMatchObject({ running: [{}, {}], history: [{}] });
   for (const run of world.provider.running) run.end(exited(0));
