@@ -39,6 +39,8 @@ export interface Config {
   alertAgeMs: number;
   /** Whether the clock of a shared database's emulator may be moved ahead. */
   allowTimeTravel: boolean;
+  /** What requests over HTTP must carry. */
+  token: string | undefined;
   retry: RetryPolicyName;
   /** Which done jobs a local database keeps. */
   keep: Keep;
@@ -115,6 +117,7 @@ export function loadConfig(sources: ConfigSources): { config: Config; warnings: 
     graceMs: merged.grace ?? 10_000,
     alertAgeMs: merged.alertAge ?? 300_000,
     allowTimeTravel: merged.allowTimeTravel ?? false,
+    token: merged.token,
     retry: merged.retry ?? 'minutes',
     keep: { ageMs: merged.keep ?? 7 * 86_400_000, count: merged.keepJobs ?? 10_000 },
     seed: merged.seed,

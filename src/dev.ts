@@ -36,6 +36,7 @@ export async function startEmulator(config: Config, options: EmulatorOptions): P
     const server = await listen(world.service, {
       port: config.port,
       tries: mayMove ? PORTS_TRIED : 0,
+      token: config.token,
     });
     const url = `http://127.0.0.1:${server.port}`;
     await world.drainer();

@@ -92,6 +92,10 @@ export const SETTINGS = z.strictObject({
   grace: duration.optional(),
   alertAge: duration.optional(),
   allowTimeTravel: flag.optional(),
+  token: z
+    .string('must be text')
+    .regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters, without blanks')
+    .optional(),
   retry: z.enum(Object.keys(RETRY_POLICIES) as [RetryPolicyName]).optional(),
   keep: duration.optional(),
   keepJobs: whole(1, 10_000_000).optional(),

@@ -206,7 +206,7 @@ export async function makeWorld(
     announce: (url) => {
       addresses.http = url;
       lock?.update({ url });
-      withdraw = announcePresence(config.dataDir, { url });
+      withdraw = announcePresence(config.dataDir, { url, token: config.token });
     },
     close: () => {
       closing ??= (async () => {

@@ -4,7 +4,7 @@ import { type ErrorCode, JobqError } from '../errors.js';
 import type { Job } from '../job/job.js';
 import { RawJson, stringify } from '../json.js';
 import type { Problem } from './contract.js';
-import { BodyTooLarge, ForeignRequest } from './guard.js';
+import { BodyTooLarge, ForeignRequest, TokenNeeded } from './guard.js';
 
 export function json(context: Context, value: unknown, status: 200 | 201 = 200): Response {
   return context.body(stringify(value), status, { 'content-type': 'application/json' });
@@ -59,7 +59,8 @@ const STATUS: Record<ErrorCode, 400 | 404 | 409 | 503> = {
   'emulator-unreachable': 503,
 };
 
-function statusOf(error: Error): (typeof STATUS)[ErrorCode] | 403 | 413 | 500 {
+function statusOf(error: Error): (typeof STATUS)[ErrorCode] | 401 | 403 | 413 | 500 {
+  if (error instanceof TokenNeeded) return 401;
   if (error instanceof ForeignRequest) return 403;
   if (error instanceof BodyTooLarge) return 413;
   return error instanceof JobqError ? STATUS[error.code] : 500;
@@ -78,5 +79,6 @@ export function problem(context: Context, error: Error): Response {
   };
   return context.body(JSON.stringify(body), status, {
     'content-type': 'application/problem+json',
+    ...(status === 401 && { 'www-authenticate': 'Bearer' }),
   });
 }

@@ -86,11 +86,12 @@ async function* decoded(body: AsyncIterable<Uint8Array>): AsyncGenerator<string>
 /**
  * Over HTTP. Not `fetch`: it gives up on an answer after five minutes, and a drain may take hours.
  */
-export function overHttp(url: string): Send {
+export function overHttp(url: string, token?: string): Send {
   return (method, path, body) =>
     new Promise((resolve, reject) => {
       const fail = (error: Error) => reject(unreachable(url, error));
-      const outgoing = request(new URL(path, url), { method, agent: false }, (response) => {
+      const options = { method, agent: false, headers: authorization(token) } as const;
+      const outgoing = request(new URL(path, url), options, (response) => {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.on('error', fail);
@@ -109,17 +110,22 @@ export function overHttp(url: string): Send {
 }
 
 /** A stream over HTTP. */
-export function openOverHttp(url: string): Open {
+export function openOverHttp(url: string, token?: string): Open {
   return (path, { headers = {}, signal }) =>
     new Promise((resolve, reject) => {
       const fail = (error: Error) => reject(unreachable(url, error));
-      const options = { agent: false, headers, signal } as const;
+      const sent = { ...authorization(token), ...headers };
+      const options = { agent: false, headers: sent, signal } as const;
       request(new URL(path, url), options, (response) =>
         resolve({ status: response.statusCode ?? 0, body: decoded(response) }),
       )
         .on('error', fail)
         .end();
     });
+}
+
+function authorization(token: string | undefined): Record<string, string> {
+  return token === undefined ? {} : { authorization: `Bearer ${token}` };
 }
 
 function unreachable(url: string, error: NodeJS.ErrnoException): JobqError {

@@ -1,5 +1,4 @@
 /** How a second command reaches the database: through its owner, or by itself. */
-import { createApp } from '../api/app.js';
 import { inProcess, type Open, openInProcess, type Send } from '../api/client.js';
 import type { Config } from '../config.js';
 import { openWorld } from '../open-world.js';
@@ -26,9 +25,10 @@ export async function connect(config: Config, command: string): Promise<Connecti
   return whenFree(config, async (owner) => {
     if (owner?.url !== undefined) {
       const { url, pid } = owner;
-      return { ...toEmulator({ url, pid }), world: undefined, close: async () => {} };
+      return { ...toEmulator({ url, pid }, config), world: undefined, close: async () => {} };
     }
     const world = await openWorld(config, { command, withCron: false });
+    const { createApp } = await import('../api/app.js');
     const app = createApp(world.service);
     return {
       send: inProcess(app),

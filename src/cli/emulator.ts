@@ -16,7 +16,7 @@ export interface EmulatorConnection {
  */
 export function connectToEmulator(config: Config): EmulatorConnection {
   const found = findPresence(config.dataDir);
-  if (found !== undefined) return toEmulator(found);
+  if (found !== undefined) return toEmulator(found, config);
   throw new JobqError(
     'emulator-unreachable',
     `no emulator is running in ${config.dataDir}`,
@@ -24,6 +24,15 @@ export function connectToEmulator(config: Config): EmulatorConnection {
   );
 }
 
-export function toEmulator({ url, pid }: { url: string; pid: number }): EmulatorConnection {
-  return { send: overHttp(url), open: openOverHttp(url), emulator: { url, pid } };
+/** The token is what the user says, else what the emulator left for commands of its folder. */
+export function toEmulator(
+  { url, pid }: { url: string; pid: number },
+  { dataDir, token }: Config,
+): EmulatorConnection {
+  const known = token ?? findPresence(dataDir)?.token;
+  return {
+    send: overHttp(url, known),
+    open: openOverHttp(url, known),
+    emulator: { url, pid },
+  };
 }

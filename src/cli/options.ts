@@ -19,6 +19,7 @@ const DATABASE = [
   new Option('--data-dir <dir>', 'where everything local is kept (default: .jobq)'),
   new Option('--memory', 'keep nothing: a database in memory'),
   new Option('--database-url <url>', 'a Postgres server instead of the local database'),
+  new Option('--token <text>', 'what requests over HTTP must carry; better set JOBQ_TOKEN'),
 ];
 
 const HANDLERS = [new Option('--handlers <dir>', 'handler scripts (default: handlers)')];
@@ -86,6 +87,7 @@ const SETTING_FLAGS: (keyof Settings)[] = [
   'grace',
   'alertAge',
   'allowTimeTravel',
+  'token',
   'port',
 ];
 

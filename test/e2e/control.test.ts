@@ -136,6 +136,20 @@ describe('steering the emulator', () => {
     expect(existsSync(file)).toBe(false);
   });
 
+  it('asks for a token where one is set; commands of its folder know it', async () => {
+    const emulator = await startEmulator({ cwd, env: { JOBQ_TOKEN: 's3cret' } }, ...RARELY);
+    expect((await fetch(`${emulator.url}/stats`)).status).toBe(401);
+    expect((await fetch(`${emulator.url}/healthz`)).status).toBe(200);
+    const headers = { authorization: 'Bearer s3cret' };
+    expect((await fetch(`${emulator.url}/stats`, { headers })).status).toBe(200);
+    expect((await run('enqueue', 'ok')).status).toBe(0);
+    expect(await json('pause')).toEqual({ paused: true });
+    const wrong = await run('stats', '--token', 'other');
+    expect(wrong.status).toBe(2);
+    expect(wrong.stderr).toMatch(/^error: the token is not the one of this emulator\n.*JOBQ_TOKEN/);
+    expect(emulator.text).not.toContain('s3cret');
+  });
+
   it.each([
     ['advance', '5m'],
     ['pause'],

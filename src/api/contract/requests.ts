@@ -16,22 +16,26 @@ const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(te
 const attempts = z.int().min(1).max(2_147_483_647);
 
 /** A job to insert; `payload` is cut out of the body as text, never parsed. */
-export const NewJobBody = z.strictObject({
-  kind: z.string().min(1, 'may not be empty'),
-  payload: z.unknown().optional(),
-  run_after: instant.optional(),
-  max_attempts: attempts.optional(),
-  /** How many of it. */
-  count: z.int().min(1).max(ENQUEUE_LIMIT).optional(),
-});
+export const NewJobBody = z
+  .strictObject({
+    kind: z.string().min(1, 'may not be empty'),
+    payload: z.unknown().optional(),
+    run_after: instant.optional(),
+    max_attempts: attempts.optional(),
+    /** How many of it. */
+    count: z.int().min(1).max(ENQUEUE_LIMIT).optional(),
+  })
+  .meta({ id: 'NewJob' });
 
-export const EditBody = z.strictObject({
-  payload: z.unknown().optional(),
-  run_after: instant.optional(),
-  max_attempts: attempts.optional(),
-});
+export const EditBody = z
+  .strictObject({
+    payload: z.unknown().optional(),
+    run_after: instant.optional(),
+    max_attempts: attempts.optional(),
+  })
+  .meta({ id: 'JobChanges' });
 
-export const RetryBody = z.strictObject({ kind: z.string().optional() });
+export const RetryBody = z.strictObject({ kind: z.string().optional() }).meta({ id: 'RetryAll' });
 
 const yesOrNo = z.enum(['true', 'false']).transform((text) => text === 'true');
 
@@ -47,7 +51,11 @@ export const ListQuery = z.strictObject({
   order: z.enum(ORDERS).optional(),
   /** Where the page begins: what the `next` link of the page before says. */
   before: z.string().optional(),
-  limit: z.coerce.number().pipe(z.int().min(1).max(LIST_LIMIT)).optional(),
+  limit: z.coerce
+    .number()
+    .pipe(z.int().min(1).max(LIST_LIMIT))
+    .meta({ type: 'integer', minimum: 1, maximum: LIST_LIMIT })
+    .optional(),
   /** `false` leaves the payloads out. */
   payload: yesOrNo.optional(),
 });
@@ -57,7 +65,7 @@ export const EventsQuery = z.strictObject({ after: z.string().optional() });
 
 /** `GET /jobs/:id/logs` */
 export const LogsQuery = z.strictObject({
-  attempt: z.coerce.number().pipe(z.int().min(1)).optional(),
+  attempt: z.coerce.number().pipe(z.int().min(1)).meta({ type: 'integer', minimum: 1 }).optional(),
   /** Goes on until the job is done or dead. */
   follow: yesOrNo.optional(),
 });
@@ -73,17 +81,25 @@ const duration = z.string().transform((text, context) => {
 export const MOMENTS = ['next-tick', 'next-retry'] as const;
 
 /** `POST /advance`: by how much, or to which moment. */
-export const AdvanceBody = z.strictObject({
-  by: duration.optional(),
-  to: z.union([z.enum(MOMENTS), instant], 'is neither next-tick, next-retry nor a time').optional(),
-});
+export const AdvanceBody = z
+  .strictObject({
+    by: duration.optional(),
+    to: z
+      .union([z.enum(MOMENTS), instant], 'is neither next-tick, next-retry nor a time')
+      .optional(),
+  })
+  .meta({ id: 'Leap' });
 
 /** `POST /sandbox` */
-export const SandboxBody = z.strictObject({ provider: z.enum(SANDBOXES) });
+export const SandboxBody = z
+  .strictObject({ provider: z.enum(SANDBOXES) })
+  .meta({ id: 'SandboxChoice' });
 
 /** `POST /replay`: a fixture on the emulator's machine. */
-export const ReplayBody = z.strictObject({
-  path: z.string().min(1, 'may not be empty'),
-  /** Seconds of the burst in a second of real time; default 1. */
-  speed: z.number().positive('must be above 0').max(1_000_000).optional(),
-});
+export const ReplayBody = z
+  .strictObject({
+    path: z.string().min(1, 'may not be empty'),
+    /** Seconds of the burst in a second of real time; default 1. */
+    speed: z.number().positive('must be above 0').max(1_000_000).optional(),
+  })
+  .meta({ id: 'Burst' });

@@ -1,67 +1,120 @@
 /** The jobs of the table. */
-import type { Hono } from 'hono';
+import type { Context } from 'hono';
 import type { Job } from '../../job/job.js';
 import { json, stream, withPayload } from '../answer.js';
-import { EditBody, ListQuery, LogsQuery, RetryBody } from '../contract.js';
-import { check, readNewJobs, readObject } from '../input.js';
+import { EditBody, ListQuery, LogsQuery, NewJobBody, RetryBody } from '../contract.js';
+import { readNewJobs } from '../input.js';
 import { jobLine } from '../job-line.js';
-import type { Service } from '../service.js';
+import { route } from '../route.js';
 
-export function jobRoutes(app: Hono, service: Service): void {
-  app.get('/jobs', async (context) => {
-    const { limit = 100, payload = true, ...filter } = check(ListQuery, context.req.query());
-    const { jobs, next } = await service.list({ limit, withPayload: payload, ...filter });
-    if (next !== undefined) {
-      const query = new URLSearchParams({ ...context.req.query(), before: next });
-      context.header('link', `</jobs?${query}>; rel="next"`);
-    }
-    return json(context, jobs.map(payload ? withPayload : withoutPayload));
-  });
-  app.post('/jobs', async (context) => {
-    const ids = await service.enqueue(readNewJobs(await context.req.text()));
-    return json(context, { ids }, 201);
-  });
-  app.post('/jobs/retry', async (context) => {
-    const { values } = readObject((await context.req.text()) || '{}');
-    const { kind } = check(RetryBody, values);
-    return json(context, { retried: await service.retryAll(kind) });
-  });
-  app.get('/jobs/:id', async (context) =>
-    json(context, withPayload(await service.show(context.req.param('id')))),
-  );
-  app.patch('/jobs/:id', async (context) => {
-    const { values, payload } = readObject(await context.req.text());
-    const body = check(EditBody, values);
-    const job = await service.edit(context.req.param('id'), {
-      payload,
-      runAfter: body.run_after,
-      maxAttempts: body.max_attempts,
-    });
-    return json(context, withPayload(job));
-  });
-  app.post('/jobs/:id/retry', async (context) =>
-    json(context, withPayload(await service.retry(context.req.param('id')))),
-  );
-  app.post('/jobs/:id/cancel', async (context) =>
-    json(context, withPayload(await service.cancel(context.req.param('id')))),
-  );
-  app.get('/jobs/:id/explain', async (context) =>
-    json(context, await service.explain(context.req.param('id'))),
-  );
-  app.get('/jobs/:id/lineage', async (context) => {
-    const family = await service.lineage(context.req.param('id'));
-    return json(
-      context,
-      family.map((job) => ({ ...jobLine(job), parent_id: job.parent_id })),
-    );
-  });
-  app.get('/jobs/:id/logs', (context) => {
-    const { attempt, follow = false } = check(LogsQuery, context.req.query());
-    return stream(context, 'text/plain; charset=utf-8', (signal) =>
-      service.logs(context.req.param('id'), { attempt, follow, signal }),
-    );
-  });
-}
+const idOf = (context: Context) => context.req.param('id')!;
+
+export const JOB_ROUTES = [
+  route({
+    method: 'get',
+    path: '/jobs',
+    summary: 'A page of jobs. The Link header says where the next one begins.',
+    query: ListQuery,
+    answers: 'JobPage',
+    async handle({ context, service, query: { limit = 100, payload = true, ...filter } }) {
+      const { jobs, next } = await service.list({ limit, withPayload: payload, ...filter });
+      if (next !== undefined) {
+        const query = new URLSearchParams({ ...context.req.query(), before: next });
+        context.header('link', `</jobs?${query}>; rel="next"`);
+      }
+      return json(context, jobs.map(payload ? withPayload : withoutPayload));
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/jobs',
+    summary: 'Inserts a job, or an array of them: all or none.',
+    body: NewJobBody,
+    takesMany: true,
+    answers: 'Enqueued',
+    status: 201,
+    async handle({ context, service }) {
+      const ids = await service.enqueue(readNewJobs(await context.req.text()));
+      return json(context, { ids }, 201);
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/jobs/retry',
+    summary: 'Makes every dead job pending again, or every dead job of a kind.',
+    body: RetryBody,
+    bodyIsOptional: true,
+    answers: 'Retried',
+    handle: async ({ context, service, body }) =>
+      json(context, { retried: await service.retryAll(body.kind) }),
+  }),
+  route({
+    method: 'get',
+    path: '/jobs/:id',
+    summary: 'A job with every attempt, and what a running one has written so far.',
+    answers: 'JobWithAttempts',
+    handle: async ({ context, service }) =>
+      json(context, withPayload(await service.show(idOf(context)))),
+  }),
+  route({
+    method: 'patch',
+    path: '/jobs/:id',
+    summary: 'Changes a pending job. Of a job that is over an edited copy is made: the answer.',
+    body: EditBody,
+    answers: 'Job',
+    async handle({ context, service, body, payload }) {
+      const changes = { payload, runAfter: body.run_after, maxAttempts: body.max_attempts };
+      return json(context, withPayload(await service.edit(idOf(context), changes)));
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/jobs/:id/retry',
+    summary: 'Makes a dead job pending again, with all its attempts.',
+    answers: 'Job',
+    handle: async ({ context, service }) =>
+      json(context, withPayload(await service.retry(idOf(context)))),
+  }),
+  route({
+    method: 'post',
+    path: '/jobs/:id/cancel',
+    summary: 'Makes a pending or running job dead; what runs is killed.',
+    answers: 'Job',
+    handle: async ({ context, service }) =>
+      json(context, withPayload(await service.cancel(idOf(context)))),
+  }),
+  route({
+    method: 'get',
+    path: '/jobs/:id/explain',
+    summary: 'Why a job is not running, in words.',
+    answers: 'Explanation',
+    handle: async ({ context, service }) => json(context, await service.explain(idOf(context))),
+  }),
+  route({
+    method: 'get',
+    path: '/jobs/:id/lineage',
+    summary: 'What a job was edited from, and every edited copy; oldest first.',
+    answers: 'Lineage',
+    async handle({ context, service }) {
+      const family = await service.lineage(idOf(context));
+      return json(
+        context,
+        family.map((job) => ({ ...jobLine(job), parent_id: job.parent_id })),
+      );
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/jobs/:id/logs',
+    summary: 'What the attempts wrote, as it was written: control characters too.',
+    query: LogsQuery,
+    answers: 'text/plain',
+    handle: ({ context, service, query: { attempt, follow = false } }) =>
+      stream(context, 'text/plain; charset=utf-8', (signal) =>
+        service.logs(idOf(context), { attempt, follow, signal }),
+      ),
+  }),
+];
 
 function withoutPayload({ payload: _payload, ...job }: Job): object {
   return job;

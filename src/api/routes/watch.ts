@@ -1,25 +1,59 @@
 /** What runs here, how the queue stands, and what happens. */
-import type { Hono } from 'hono';
 import { json, stream } from '../answer.js';
 import { EventsQuery } from '../contract.js';
-import { check } from '../input.js';
-import type { Service } from '../service.js';
+import { route } from '../route.js';
 import { eventStream } from '../sse.js';
 
-export function watchRoutes(app: Hono, service: Service): void {
-  app.get('/healthz', (context) => json(context, { ok: true }));
-  app.get('/readyz', async (context) => {
-    await service.ready();
-    return json(context, { ok: true });
-  });
-  app.get('/info', (context) => json(context, service.info()));
-  app.get('/stats', async (context) => json(context, await service.stats()));
-  app.get('/overview', async (context) => json(context, await service.overview()));
-  app.get('/events', (context) => {
-    const query = check(EventsQuery, context.req.query());
-    const after = query.after ?? context.req.header('last-event-id') ?? service.lastEventId;
-    return stream(context, 'text/event-stream', (signal) =>
-      eventStream(after, service.events(after, signal)),
-    );
-  });
-}
+export const WATCH_ROUTES = [
+  route({
+    method: 'get',
+    path: '/healthz',
+    summary: 'Whether it is alive.',
+    answers: 'Ok',
+    handle: ({ context }) => json(context, { ok: true }),
+  }),
+  route({
+    method: 'get',
+    path: '/readyz',
+    summary: 'Whether the database answers.',
+    answers: 'Ok',
+    async handle({ context, service }) {
+      await service.ready();
+      return json(context, { ok: true });
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/info',
+    summary: 'What runs here.',
+    answers: 'Info',
+    handle: ({ context, service }) => json(context, service.info()),
+  }),
+  route({
+    method: 'get',
+    path: '/stats',
+    summary: 'How the queue stands.',
+    answers: 'Stats',
+    handle: async ({ context, service }) => json(context, await service.stats()),
+  }),
+  route({
+    method: 'get',
+    path: '/overview',
+    summary: 'Everything that one look needs, and the event that it goes on from.',
+    answers: 'Overview',
+    handle: async ({ context, service }) => json(context, await service.overview()),
+  }),
+  route({
+    method: 'get',
+    path: '/events',
+    summary: 'What happens, as server-sent events. Resumes after ?after= or Last-Event-ID.',
+    query: EventsQuery,
+    answers: 'text/event-stream',
+    handle({ context, service, query }) {
+      const after = query.after ?? context.req.header('last-event-id') ?? service.lastEventId;
+      return stream(context, 'text/event-stream', (signal) =>
+        eventStream(after, service.events(after, signal)),
+      );
+    },
+  }),
+];

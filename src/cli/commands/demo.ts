@@ -49,7 +49,12 @@ export async function demo(command: Command): Promise<number> {
   );
   return runEmulator(invocation, async ({ url, world }) => {
     const { events } = world;
-    void playLive({ fixture, send: overHttp(url), speed: SPEED, signal: controller.signal })
+    void playLive({
+      fixture,
+      send: overHttp(url, invocation.config.token),
+      speed: SPEED,
+      signal: controller.signal,
+    })
       .then(() => {
         if (!controller.signal.aborted) output.note('the burst is all in; Ctrl-C ends the demo');
       })
