@@ -8,9 +8,11 @@ import { JsonFault, RawJson, slices, stringify } from '../json.js';
 import type { NewJob } from '../queue/enqueue.js';
 import { didYouMean } from '../suggest.js';
 import {
+  ArrivalQuery,
   BODY_LIMIT_BYTES,
   EditBody,
   ENQUEUE_LIMIT,
+  LIST_LIMIT,
   ListQuery,
   NewJobBody,
   type Problem,
@@ -51,6 +53,15 @@ export function createApp(service: Service): Hono {
     const { limit = 100, ...filter } = check(ListQuery, context.req.query());
     const jobs = await service.list({ limit, ...filter });
     return json(context, jobs.map(withPayload));
+  });
+  app.get('/arrivals', async (context) => {
+    const { kind: _kind, ...values } = context.req.query();
+    const { limit = LIST_LIMIT, ...filter } = check(ArrivalQuery, values);
+    const jobs = await service.arrivals({ ...filter, kinds: context.req.queries('kind'), limit });
+    return json(
+      context,
+      jobs.map((job) => ({ ...job, payload: new RawJson(job.payload) })),
+    );
   });
   app.post('/jobs', async (context) => {
     const ids = await service.enqueue(readNewJobs(await context.req.text()));

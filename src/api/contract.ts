@@ -43,6 +43,17 @@ export const ListQuery = z.strictObject({
   limit: z.coerce.number().pipe(z.int().min(1).max(LIST_LIMIT)).optional(),
 });
 
+/** `GET /arrivals`; `kind` may stand several times. */
+export const ArrivalQuery = z.strictObject({
+  after: z
+    .string()
+    .regex(/^\d{1,18}$/, 'is no id')
+    .optional(),
+  since: instant.optional(),
+  until: instant.optional(),
+  limit: z.coerce.number().pipe(z.int().min(1).max(LIST_LIMIT)).optional(),
+});
+
 /** `GET /info`: what runs here. */
 export interface Info {
   version: string;

@@ -10,6 +10,7 @@ import { findHandler, type Interpreters } from '../drain/handler.js';
 import type { DrainCounts, Events } from '../events.js';
 import { explain } from '../job/explain.js';
 import type { Attempt, Job } from '../job/job.js';
+import { type Arrival, type ArrivalFilter, arrivals } from '../queue/arrivals.js';
 import { cancel } from '../queue/cancel.js';
 import { type Changes, edit } from '../queue/edit.js';
 import { enqueue, type NewJob } from '../queue/enqueue.js';
@@ -59,6 +60,11 @@ export class Service {
 
   show(id: string): Promise<Job & { attempts_log: Attempt[] }> {
     return showJob(this.world.db, id);
+  }
+
+  /** Jobs in the order in which they came, for a recording. */
+  arrivals(filter: ArrivalFilter): Promise<Arrival[]> {
+    return arrivals(this.world.db, filter);
   }
 
   retry(id: string): Promise<Job> {

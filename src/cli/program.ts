@@ -103,6 +103,26 @@ export function createProgram(finish: (status: number) => void): Command {
       ),
     );
 
+  add(program, 'record <out>', 'write jobs of a database to a fixture; only reads from it', [
+    'database',
+  ])
+    .option('--since <when>', 'inserted since then: "1h" ago, or an ISO 8601 time')
+    .option('--until <when>', 'inserted before then')
+    .option('--kind <kind...>', 'only these')
+    .option('--sample <share>', 'keep this share of the jobs, e.g. 0.1 (default: 1)')
+    .option(
+      '--redact <what...>',
+      'replace values: a path (user.email, items[*].token, $..password) or a /pattern/',
+    )
+    .option('--salt <text>', 'the same values get the same replacements again (default: random)')
+    .option('--expect', 'each line expects what became of its job')
+    .option('--force', 'write over a file that is there')
+    .action(
+      running(async (command) =>
+        (await import('./commands/record.js')).record(command.args[0]!, command),
+      ),
+    );
+
   add(program, 'drain', 'one tick against the database, then exit; what production’s cron runs', [
     'database',
     'drain',
