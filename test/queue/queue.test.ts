@@ -311,36 +311,37 @@ describe.each([
     });
 
     it.each([
-      ['done', 3, (claimed: Claim) => verdict(claimed)],
-      ['pending', 3, (claimed: Claim) => failed(claimed)],
-      ['dead', 1, (claimed: Claim) => failed(claimed)],
+      ['that succeeded', (claimed: Claim) => verdict(claimed), 'done', 'exited'],
+      ['that failed', (claimed: Claim) => failed(claimed), 'pending', 'exited'],
+      [
+        'that lost its sandbox',
+        (claimed: Claim) => ({ ...failed(claimed), outcome: 'lost' as const }),
+        'pending',
+        'lost',
+      ],
     ])(
-      'counts once when it is sent again, as %s: its answer was lost',
-      async (status, maxAttempts, make) => {
-        await insert({ maxAttempts });
-        const sent = make(await claimOne());
-        const first = await settle(db, sent, { now: at(2) });
+      'answers again when the answer for an attempt %s got lost',
+      async (_what, make, status, outcome) => {
+        await insert({});
+        const claimed = await claimOne();
+        const first = await settle(db, make(claimed), { now: at(2) });
         const [before, record] = [await job('1'), await attempts('1')];
-        const again = await settle(db, sent, { now: at(2) });
-        expect(again).toMatchObject({ owned: true, status });
-        if (status === 'pending') expect(again.run_after).toEqual(first.run_after);
+        expect(await settle(db, make(claimed), { now: at(9) })).toEqual(first);
         expect(await job('1')).toEqual(before);
         expect(await attempts('1')).toEqual(record);
+        expect(record).toMatchObject([{ outcome, finished_at: at(2) }]);
+        expect(first).toMatchObject({ owned: true, status });
       },
     );
 
-    it('counts once when it is sent again, also after another has claimed the job', async () => {
+    it('answers again as before when the job has been claimed since', async () => {
       await insert({});
-      const a = failed(await claimOne());
-      await settle(db, a, { now: at(2) });
-      const b = await claimOne(600);
-      const before = await job('1');
-      expect(await settle(db, a, { now: at(2) })).toMatchObject({ owned: true, status: 'pending' });
-      expect(await job('1')).toEqual(before);
-      expect(await attempts('1')).toMatchObject([
-        { outcome: 'exited', exit_code: 1 },
-        { claim_id: b.claim_id, outcome: null },
-      ]);
+      const a = await claimOne();
+      await settle(db, failed(a), { now: at(2) });
+      await claimOne(600);
+      const again = await settle(db, failed(a), { now: at(601) });
+      expect(again).toEqual({ owned: true, status: 'pending', run_after: at(600) });
+      expect((await attempts('1'))[0]).toMatchObject({ outcome: 'exited' });
     });
 
     it('is superseded as often as it is sent', async () => {
@@ -381,14 +382,25 @@ describe.each([
       expect(await attempts('1')).toMatchObject([{ outcome: 'released', finished_at: at(1) }]);
     });
 
-    it('counts once when it is sent again: its answer was lost', async () => {
+    it('answers again when the answer got lost, and gives back one attempt only', async () => {
       await insert({});
-      const { claim_id: claimId } = await claimOne();
-      expect(await release(db, { id: '1', claimId, now: at(1) })).toBe(true);
-      const next = await claimOne(2);
-      expect(await release(db, { id: '1', claimId, now: at(1) })).toBe(true);
-      expect(await job('1')).toMatchObject({ claim_id: next.claim_id, attempts: 1 });
-      expect(await attempts('1')).toMatchObject([{ outcome: 'released' }, { outcome: null }]);
+      await settle(db, failed(await claimOne()), { now: at(1) });
+      const { id, claim_id: claimId } = await claimOne(600);
+      for (const seconds of [601, 602]) {
+        expect(await release(db, { id, claimId, now: at(seconds) })).toBe(true);
+      }
+      expect((await job('1')).attempts).toBe(1);
+      expect((await attempts('1'))[1]).toMatchObject({ outcome: 'released', finished_at: at(601) });
+    });
+
+    it('leaves the reason why the claim was taken away', async () => {
+      await insert({});
+      const { id, claim_id: claimId } = await claimOne();
+      await cancel(db, { id, now: at(1) });
+      expect(await release(db, { id, claimId, now: at(2) })).toBe(false);
+      expect(await attempts('1')).toMatchObject([
+        { outcome: 'superseded', error: 'cancelled by hand' },
+      ]);
     });
 
     it('does nothing for a claim that has passed on', async () => {
@@ -544,6 +556,10 @@ describe.each([
       const { claimId } = await cancel(db, { id: '1', now: at(1) });
       expect(claimId).toBe(claimed.claim_id);
       expect(await job('1')).toMatchObject({ status: 'dead', claim_id: null, locked_at: null });
+      // Its drainer may be dead: then nobody else ends the record of the attempt.
+      expect(await attempts('1')).toMatchObject([
+        { outcome: 'lost', error: 'cancelled by hand', finished_at: at(1) },
+      ]);
       await expect(cancel(db, { id: '1', now: at(2) })).rejects.toMatchObject({ code: 'conflict' });
     });
 
