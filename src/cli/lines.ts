@@ -80,9 +80,10 @@ export function printEvents(events: Events, output: Output): () => void {
       if (!output.quiet && parts.length > 0) say(output, at, 'drained', text);
       output.document({ event: 'drained', at, ...counts });
     },
-    database: ({ at, message }) => {
-      output.warn(visible(message));
-      output.document({ event: 'database', at, message });
+    database: ({ at, reachable, message }) => {
+      if (reachable) output.note(visible(message));
+      else output.warn(visible(message));
+      output.document({ event: 'database', at, reachable, message });
     },
     warning: ({ message }) => output.warn(visible(message)),
   };
