@@ -5,7 +5,6 @@ export class Tally {
   steps = 0;
   /** Calls of settle, release and heartbeat with a claim that is not held any more. */
   late = 0;
-  refused = 0;
   /** Jobs that were claimed. */
   claimed = 0;
 }

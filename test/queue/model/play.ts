@@ -19,6 +19,7 @@ const SKEW_MS = [0, -3_000, 3_000];
 
 /**
  * @param connections one for each drainer.
+ * @param options.model false: only the invariants are checked.
  * @throws Fault
  */
 export async function play(
@@ -26,6 +27,7 @@ export async function play(
   connections: readonly Queryable[],
   verbs: Verbs,
   tally: Tally,
+  { model = true }: { model?: boolean } = {},
 ): Promise<void> {
   const game = new Game();
   const db = connections[0]!;
@@ -36,13 +38,12 @@ export async function play(
     if (call === undefined) continue;
     tally.steps += 1;
     if (game.isLate(call.action)) tally.late += 1;
-    const answer = await game.guard(call, () =>
+    const answer = await game.make(call, () =>
       act(verbs, connections[call.by]!, call.action, game.now(call.by)),
     );
-    if (typeof answer === 'object' && 'refused' in answer) tally.refused += 1;
     if (call.action.verb === 'claim') tally.claimed += (answer as JobRow[]).length;
-    game.compareAnswer(call, answer);
-    game.compareTables(await observe(db));
+    game.see(await observe(db));
+    if (model) game.compare(call, answer);
   }
 }
 
@@ -50,19 +51,20 @@ class Game implements Known {
   readonly #model = new Tables();
   readonly #claims: OwnClaim[] = [];
   readonly #calls: Call[] = [];
-  readonly #ids: string[] = [];
+  readonly #ids = new Set<string>();
+  #seen: Observation = { jobs: [], attempts: [], broken: [] };
   elapsedMs = 0;
 
   get jobs(): readonly string[] {
-    return this.#ids;
+    return [...this.#ids];
   }
 
   withStatus(...statuses: Status[]): string[] {
-    return this.#model.all(({ status }) => statuses.includes(status)).map(({ id }) => id);
+    return this.#seen.jobs.filter(({ status }) => statuses.includes(status)).map(({ id }) => id);
   }
 
   claims({ late }: { late: boolean }): OwnClaim[] {
-    return this.#claims.filter(({ claimId }) => this.#holds(claimId) !== late);
+    return this.#claims.filter(({ claimId }) => this.#isHeld(claimId) !== late);
   }
 
   now(by: number): Date {
@@ -70,44 +72,44 @@ class Game implements Known {
   }
 
   isLate(action: Action): boolean {
-    if (action.verb === 'settle') return !this.#holds(action.verdict.claimId);
-    if (action.verb === 'release') return !this.#holds(action.claimId);
+    if (action.verb === 'settle') return !this.#isHeld(action.verdict.claimId);
+    if (action.verb === 'release') return !this.#isHeld(action.claimId);
     if (action.verb !== 'heartbeat') return false;
-    return action.claims.some(({ claimId }) => !this.#holds(claimId));
+    return action.claims.some(({ claimId }) => !this.#isHeld(claimId));
   }
 
-  async guard(call: Call, work: () => Promise<Answer>): Promise<Answer> {
+  async make(call: Call, work: () => Promise<Answer>): Promise<Answer> {
     this.#calls.push(call);
+    let answer: Answer;
     try {
-      return await work();
+      answer = await work();
     } catch (error) {
       throw new Fault('a verb answers or refuses', String(error), this.#calls);
     }
-  }
-
-  compareAnswer({ by, action }: Call, answer: Answer): void {
-    const expected = step(this.#model, action, this.now(by).getTime(), answer);
-    this.#compare(`what ${action.verb} answers`, answer, expected);
-    if (action.verb === 'enqueue' && Array.isArray(answer)) this.#ids.push(...(answer as string[]));
-    if (action.verb === 'edit' && 'id' in (answer as object)) {
-      const { id } = answer as JobRow;
-      if (!this.#ids.includes(id)) this.#ids.push(id);
-    }
-    if (action.verb === 'claim') {
+    if (call.action.verb === 'claim') {
       for (const { id, claim_id } of answer as JobRow[]) {
-        this.#claims.push({ by, id, claimId: claim_id! });
+        this.#claims.push({ by: call.by, id, claimId: claim_id! });
       }
     }
+    return answer;
   }
 
-  compareTables(seen: Observation): void {
+  /** Takes the tables as they are now; throws when they break a rule. */
+  see(seen: Observation): void {
+    this.#seen = seen;
+    for (const { id } of seen.jobs) this.#ids.add(id);
     for (const { invariant, what } of seen.broken) throw new Fault(invariant, what, this.#calls);
-    this.#compare('the rows of jobs', seen.jobs, [...this.#model.jobs.values()]);
-    this.#compare('the rows of job_attempts', seen.attempts, this.#model.history());
   }
 
-  #holds(claimId: string): boolean {
-    return this.#model.heldBy(claimId) !== undefined;
+  compare({ by, action }: Call, answer: Answer): void {
+    const expected = step(this.#model, action, this.now(by).getTime(), answer);
+    this.#compare(`what ${action.verb} answers`, answer, expected);
+    this.#compare('the rows of jobs', this.#seen.jobs, [...this.#model.jobs.values()]);
+    this.#compare('the rows of job_attempts', this.#seen.attempts, this.#model.history());
+  }
+
+  #isHeld(claimId: string): boolean {
+    return this.#seen.jobs.some(({ claim_id }) => claim_id === claimId);
   }
 
   #compare(rule: string, seen: unknown, expected: unknown): void {
