@@ -2,7 +2,6 @@
  * What every command that works on a database stands on, wired once: database, clock, drainer,
  * service. The emulator adds cron and ports to it (dev.ts).
  */
-import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Service } from './api/service.js';
 import { SystemClock } from './clock.js';
@@ -17,7 +16,6 @@ import { Drainer } from './drain/drainer.js';
 import { JobqError } from './errors.js';
 import { Events, type TickCause } from './events.js';
 import { RETRY_POLICIES } from './job/retry.js';
-import { prune } from './queue/prune.js';
 import { type Reaped, reap } from './queue/reap.js';
 import { createProvider } from './sandbox/create.js';
 import type { SandboxProvider } from './sandbox/port.js';
@@ -147,8 +145,7 @@ export async function makeWorld(
   async function housekeeping(): Promise<void> {
     if (clock.now().getTime() - prunedAt < PRUNE_EVERY_MS) return;
     prunedAt = clock.now().getTime();
-    const gone = await prune(db, { now: clock.now(), keep: config.keep });
-    for (const id of gone) await rm(path.join(outputRoot, id), { recursive: true, force: true });
+    await service.prune(config.keep);
   }
 
   const service = new Service({
@@ -161,6 +158,7 @@ export async function makeWorld(
     version: VERSION,
     schedule,
     handlersDir: config.handlers,
+    outputRoot,
     interpreters: config.interpreters,
     concurrency: config.concurrency,
     leaseMs: config.leaseMs,

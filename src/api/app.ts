@@ -16,7 +16,10 @@ import {
   ListQuery,
   NewJobBody,
   type Problem,
+  PruneBody,
+  type Pruned,
   RetryBody,
+  StatsQuery,
 } from './contract.js';
 import { BodyTooLarge, ForeignRequest, loopbackOnly } from './guard.js';
 import type { Service } from './service.js';
@@ -46,8 +49,25 @@ export function createApp(service: Service): Hono {
     return json(context, { ok: true });
   });
   app.get('/info', (context) => json(context, service.info()));
-  app.get('/stats', async (context) => json(context, await service.stats()));
+  app.get('/stats', async (context) => {
+    const { exact } = check(StatsQuery, context.req.query());
+    return json(context, await service.stats({ exact: exact === 'true' }));
+  });
   app.post('/drain', async (context) => json(context, await service.drain()));
+
+  app.post('/prune', async (context) => {
+    const { values } = readObject(await context.req.text());
+    const { keep_ms: ageMs, keep_jobs: count, dry_run: dryRun = false } = check(PruneBody, values);
+    if (ageMs === undefined && count === undefined) {
+      throw new JobqError(
+        'input',
+        'nothing is said of what to keep',
+        'Give keep_ms (milliseconds since a job finished), keep_jobs (how many), or both.',
+      );
+    }
+    const pruned = await service.prune({ ageMs, count }, { dryRun });
+    return json(context, { pruned, dry_run: dryRun } satisfies Pruned);
+  });
 
   app.get('/jobs', async (context) => {
     const { limit = 100, ...filter } = check(ListQuery, context.req.query());

@@ -33,6 +33,27 @@ export const EditBody = z.strictObject({
 
 export const RetryBody = z.strictObject({ kind: z.string().optional() });
 
+/** Which done jobs are to stay; a rule left out keeps everything. */
+export const PruneBody = z.strictObject({
+  /** Milliseconds since they finished. */
+  keep_ms: z.number().positive().optional(),
+  /** How many, at most. */
+  keep_jobs: z.int().min(0).max(2_147_483_647).optional(),
+  /** Only says how many jobs would go. */
+  dry_run: z.boolean().optional(),
+});
+
+/** `POST /prune`: how many jobs went, or would go. */
+export interface Pruned {
+  pruned: number;
+  dry_run: boolean;
+}
+
+export const StatsQuery = z.strictObject({
+  /** Count everything, however long that takes. */
+  exact: z.enum(['true', 'false']).optional(),
+});
+
 export const ListQuery = z.strictObject({
   status: z.enum(STATUSES).optional(),
   kind: z.string().optional(),

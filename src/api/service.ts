@@ -2,6 +2,8 @@
  * Everything that a command, a key or a request can ask of the queue. The HTTP routes are one way
  * in; a command that finds no emulator uses the same routes inside its own process.
  */
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
 import type { SystemClock } from '../clock.js';
 import type { Database } from '../db/port.js';
 import type { Cron } from '../drain/cron.js';
@@ -17,6 +19,7 @@ import { enqueue, type NewJob } from '../queue/enqueue.js';
 import { findJob } from '../queue/find.js';
 import { type JobFilter, listJobs, showJob } from '../queue/inspect.js';
 import { placeInLine } from '../queue/line.js';
+import { countPrunable, type Keep, prune } from '../queue/prune.js';
 import { retry, retryAll } from '../queue/retry.js';
 import { type Stats, stats } from '../queue/stats.js';
 import type { SandboxProvider } from '../sandbox/port.js';
@@ -34,6 +37,8 @@ export interface ServiceOptions {
   version: string;
   schedule: { expression: string; timezone: string };
   handlersDir: string;
+  /** The outputs of jobs, each in a directory under its id. */
+  outputRoot: string;
   interpreters: Interpreters;
   concurrency: number;
   leaseMs: number;
@@ -88,8 +93,25 @@ export class Service {
     return edit(this.world.db, { id, changes, now: this.#now });
   }
 
-  stats(): Promise<Stats> {
-    return stats(this.world.db, { now: this.#now });
+  stats(options: { exact?: boolean } = {}): Promise<Stats> {
+    return stats(this.world.db, { now: this.#now, ...options });
+  }
+
+  /**
+   * Deletes done jobs; of a local database also what their handlers have written. A server's jobs
+   * have left that on whichever machines ran them, where the same ids may be another database's.
+   * @returns how many went; with `dryRun` how many would.
+   */
+  async prune(keep: Keep, { dryRun = false } = {}): Promise<number> {
+    const { db, outputRoot } = this.world;
+    const rule = { now: this.#now, keep };
+    if (dryRun) return countPrunable(db, rule);
+    const gone = await prune(db, rule);
+    if (db.driver === 'pglite') {
+      for (const id of gone) await rm(path.join(outputRoot, id), { recursive: true, force: true });
+    }
+    await db.maintain();
+    return gone.length;
   }
 
   /** One tick by hand. */

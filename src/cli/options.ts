@@ -43,7 +43,19 @@ const LIFE = [
 ];
 const PORT = [new Option('--port <n>', 'HTTP port, 0 for any free one (default: 5627)')];
 
-const GROUPS = { database: DATABASE, handlers: HANDLERS, drain: DRAIN, life: LIFE, port: PORT };
+const KEEP = [
+  new Option('--keep <duration>', 'delete those that finished longer ago (local default: 7d)'),
+  new Option('--keep-jobs <n>', 'of the newest keep so many (local default: 10000)'),
+];
+
+const GROUPS = {
+  database: DATABASE,
+  handlers: HANDLERS,
+  drain: DRAIN,
+  life: LIFE,
+  port: PORT,
+  keep: KEEP,
+};
 
 export type OptionGroup = keyof typeof GROUPS;
 
@@ -71,6 +83,8 @@ const SETTING_FLAGS: (keyof Settings)[] = [
   'memoryLimit',
   'lease',
   'retry',
+  'keep',
+  'keepJobs',
   'seed',
   'grace',
   'port',

@@ -131,9 +131,13 @@ export function createProgram(finish: (status: number) => void): Command {
 
   addJobs(program, add, running);
 
-  add(program, 'stats', 'counts, and the age of the oldest waiting job', ['database']).action(
-    running(async (command) => (await import('./commands/stats.js')).stats(command)),
-  );
+  add(program, 'stats', 'counts, and the age of the oldest waiting job', ['database'])
+    .option('--exact', 'count everything; without it, what is above 10,000 is estimated')
+    .action(running(async (command) => (await import('./commands/stats.js')).stats(command)));
+
+  add(program, 'prune', 'delete done jobs that are old or too many', ['database', 'keep'])
+    .option('--dry-run', 'only say how many')
+    .action(running(async (command) => (await import('./commands/prune.js')).prune(command)));
 
   add(program, 'migrate', 'apply the migrations to a database', ['database'])
     .option('--print', 'only show them')

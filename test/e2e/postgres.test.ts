@@ -27,11 +27,23 @@ describe('with --database-url', () => {
   });
   const open = () => writeFileSync(path.join(cwd, 'handlers/gate.sh.open'), '');
 
+  it('deletes done jobs only when it is said what to keep', async () => {
+    const env = { JOBQ_DATABASE_URL: await freshDatabaseUrl() };
+    const run = async (...args: string[]) => jobq([...args, '--json'], { cwd, env });
+    await run('enqueue', 'ok', '--count', '3');
+    await run('drain');
+    expect((await run('prune')).status).toBe(2);
+    const { stdout } = await run('prune', '--keep-jobs', '1');
+    expect(JSON.parse(stdout)).toEqual({ pruned: 2, dry_run: false });
+    // What handlers wrote is not of this database alone.
+    expect(readdirSync(path.join(cwd, '.jobq/output'))).toHaveLength(3);
+  });
+
   it('migrates, inserts, drains and shows', async () => {
     const env = { JOBQ_DATABASE_URL: await emptyDatabaseUrl() };
     const run = async (...args: string[]) =>
       JSON.parse((await jobq([...args, '--json'], { cwd, env })).stdout);
-    expect((await run('migrate')).applied).toHaveLength(4);
+    expect((await run('migrate')).applied).toHaveLength(5);
     expect((await run('migrate')).applied).toEqual([]);
     expect(await run('enqueue', 'ok', '--count', '5')).toEqual({ ids: ['1', '2', '3', '4', '5'] });
     // Several drainers share the table: SKIP LOCKED keeps them apart.

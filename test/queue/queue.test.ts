@@ -12,7 +12,7 @@ import { enqueue, type NewJob } from '#src/queue/enqueue.js';
 import { findJob } from '#src/queue/find.js';
 import { heartbeat } from '#src/queue/heartbeat.js';
 import { listJobs, showJob } from '#src/queue/inspect.js';
-import { prune } from '#src/queue/prune.js';
+import { countPrunable, type Keep, prune } from '#src/queue/prune.js';
 import { reap } from '#src/queue/reap.js';
 import { release } from '#src/queue/release.js';
 import { retry, retryAll } from '#src/queue/retry.js';
@@ -646,6 +646,25 @@ describe.each([
       expect((await stats(db, { now: at(9) })).counts).toMatchObject({ done: 2, dead: 1 });
     });
 
+    it('keeps everything by a rule that is left out, and what it does not know the time of', async () => {
+      const old = await done(at(-8 * DAY));
+      const unknown = await insert({});
+      await db.query(`update jobs set status = 'done' where id = $1`, unknown);
+      const young = await done(at(0));
+      const rules: [Keep, string[]][] = [
+        [{}, []],
+        [{ ageMs: 9 * DAY * 1_000 }, []],
+        [{ count: 2 }, []],
+        [{ ageMs: 7 * DAY * 1_000, count: 2 }, [old]],
+        [{ ageMs: 9 * DAY * 1_000, count: 0 }, [young]],
+      ];
+      for (const [keep, gone] of rules) {
+        expect(await countPrunable(db, { now: at(0), keep })).toBe(gone.length);
+        expect(await prune(db, { now: at(0), keep })).toEqual(gone);
+      }
+      expect((await job(unknown[0]!)).status).toBe('done');
+    });
+
     it('takes attempts along, and more than one chunk', async () => {
       await db.query(
         `insert into jobs (kind, payload, status, attempts, finished_at)
@@ -689,6 +708,7 @@ describe.each([
       expect(await stats(db, { now: at(10) })).toEqual({
         counts: { pending: 3, running: 0, done: 1, dead: 0 },
         due: 2,
+        estimated: [],
         oldest_waiting_ms: 40_000,
         next_run_after: at(60),
         last_minute: { attempts: 1, done: 1, failed: 0 },
@@ -709,7 +729,33 @@ describe.each([
       expect(await ids({})).toEqual(['3', '2', '1']);
       expect(await ids({ before: '3', limit: 1 })).toEqual(['2']);
       expect(await ids({ kind: 'a' })).toEqual(['3', '1']);
+      expect(await ids({ kind: 'a', before: '3' })).toEqual(['1']);
       expect(await ids({ status: 'dead' })).toEqual([]);
+      await claimOne();
+      expect(await ids({ kind: 'a', status: 'running' })).toEqual(['1']);
+      expect(await ids({ kind: 'a', status: 'pending' })).toEqual(['3']);
+      expect(await ids({ status: 'pending' })).toEqual(['3', '2']);
+      expect(await ids({ status: 'pending', before: '3' })).toEqual(['2']);
+      // Across states, and no more than asked for.
+      expect(await ids({ kind: 'a', limit: 1 })).toEqual(['3']);
+    });
+
+    it('tells kinds apart that begin alike, however long they are', async () => {
+      // More than an index entry may hold.
+      const long = Array.from({ length: 6_000 }, (_, n) => String.fromCodePoint(0x4e00 + n)).join(
+        '',
+      );
+      const [first, second, third] = await insert(
+        { kind: long },
+        { kind: `${long}!` },
+        { kind: long.slice(0, 100) },
+      );
+      const ids = async (kind: string) =>
+        (await listJobs(db, { limit: 10, kind })).map(({ id }) => id);
+      expect(await ids(long)).toEqual([first]);
+      expect(await ids(`${long}!`)).toEqual([second]);
+      expect(await ids(long.slice(0, 100))).toEqual([third]);
+      expect(await ids(long.slice(0, 99))).toEqual([]);
     });
   });
 });

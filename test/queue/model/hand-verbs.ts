@@ -86,10 +86,11 @@ export function edit(
 
 /** @returns the ids that are gone, sorted. */
 export function prune(tables: Tables, keep: Keep, now: number): string[] {
+  const { count = Number.POSITIVE_INFINITY, ageMs = Number.POSITIVE_INFINITY } = keep;
   const gone = tables
     .all(({ status }) => status === 'done')
     .sort((a, b) => b.finished_at! - a.finished_at! || byId(b, a))
-    .filter((job, place) => place >= keep.count || job.finished_at! < now - keep.ageMs)
+    .filter((job, place) => place >= count || job.finished_at! < now - ageMs)
     .map(({ id }) => id);
   tables.delete(gone);
   return gone.sort();
