@@ -42,7 +42,7 @@ export interface Config {
   /** What requests over HTTP must carry. */
   token: string | undefined;
   retry: RetryPolicyName;
-  /** Which done jobs a local database keeps. */
+  /** Which done jobs are kept. By default a local database stays small, and a server keeps all. */
   keep: Keep;
   seed: string | undefined;
   port: number;
@@ -53,6 +53,7 @@ export interface Config {
 }
 
 export const DEFAULT_PORT = 5627;
+const KEPT_LOCALLY = { ageMs: 7 * 86_400_000, count: 10_000 };
 export const CONFIG_FILE = 'jobq.config.json';
 
 /** Names of the handler contract, and of other uses, that are no settings. */
@@ -95,6 +96,7 @@ export function loadConfig(sources: ConfigSources): { config: Config; warnings: 
       'Leave out --memory to use the database server, or --database-url to keep nothing.',
     );
   }
+  const isLocal = merged.databaseUrl === undefined;
   const config: Config = {
     file,
     dataDir: located('dataDir', '.jobq'),
@@ -119,7 +121,10 @@ export function loadConfig(sources: ConfigSources): { config: Config; warnings: 
     allowTimeTravel: merged.allowTimeTravel ?? false,
     token: merged.token,
     retry: merged.retry ?? 'minutes',
-    keep: { ageMs: merged.keep ?? 7 * 86_400_000, count: merged.keepJobs ?? 10_000 },
+    keep: {
+      ageMs: merged.keep ?? (isLocal ? KEPT_LOCALLY.ageMs : undefined),
+      count: merged.keepJobs ?? (isLocal ? KEPT_LOCALLY.count : undefined),
+    },
     seed: merged.seed,
     port: merged.port ?? DEFAULT_PORT,
     portGiven: merged.port !== undefined,

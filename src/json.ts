@@ -7,6 +7,16 @@
  * no position for most errors.
  */
 import { randomUUID } from 'node:crypto';
+import {
+  JsonFault,
+  skipScalar,
+  skipSpace,
+  skipString,
+  skipValue,
+  unexpected,
+} from './json-scan.js';
+
+export { JsonFault } from './json-scan.js';
 
 /** Text that is JSON already; `stringify` puts it in as it is. */
 export class RawJson {
@@ -28,37 +38,6 @@ export function stringify(value: unknown, indent = 0): string {
   );
   if (raws.length === 0) return text;
   return text.replace(new RegExp(`"${mark}:(\\d+)"`, 'g'), (_match, index) => raws[Number(index)]!);
-}
-
-/** A character that takes two UTF-16 units. */
-const PAIR = /[\ud800-\udbff][\udc00-\udfff]/g;
-
-/** Where JSON text is wrong. Lines and columns count from 1, columns in characters. */
-export class JsonFault extends Error {
-  override readonly name = 'JsonFault';
-  readonly line: number;
-  readonly column: number;
-  constructor(
-    text: string,
-    position: number,
-    readonly reason: string,
-  ) {
-    let line = 1;
-    let lineStart = 0;
-    for (
-      let end = text.indexOf('\n');
-      end >= 0 && end < position;
-      end = text.indexOf('\n', end + 1)
-    ) {
-      line += 1;
-      lineStart = end + 1;
-    }
-    const before = text.slice(lineStart, position);
-    const column = before.length - (before.match(PAIR)?.length ?? 0) + 1;
-    super(`line ${line}, column ${column}: ${reason}`);
-    this.line = line;
-    this.column = column;
-  }
 }
 
 /**
@@ -135,94 +114,57 @@ export function members(text: string): Map<string, Member> {
   return found;
 }
 
-const SPACE = /[ \t\n\r]*/y;
-/** What ends a run of plain characters in a string. Searched for, not matched: a pattern over the
- * whole string needs V8's backtracking stack and fails at some tens of megabytes. */
-const STRING_STOP = /["\\\u0000-\u001f]/g;
-const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
-const SCALAR = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.+-])/y;
-
-function match(pattern: RegExp, text: string, from: number): number | undefined {
-  pattern.lastIndex = from;
-  return pattern.test(text) ? pattern.lastIndex : undefined;
+/** A string, number, boolean or null of a JSON text, at `text.slice(from, to)`. */
+export interface Scalar {
+  /** Keys and indexes that lead to it; the same array for all, changed as the scan goes on. */
+  path: readonly string[];
+  from: number;
+  to: number;
 }
 
-function skipSpace(text: string, from: number): number {
-  return match(SPACE, text, from) ?? from;
-}
-
-function skipString(text: string, from: number): number {
-  if (text[from] !== '"') throw unexpected(text, from);
-  let position = from + 1;
+/**
+ * Every scalar of a JSON text, in order. Keeps its own stack, so depth costs no recursion.
+ * @throws JsonFault
+ */
+export function* scalars(text: string): Generator<Scalar> {
+  checkJson(text);
+  const path: string[] = [];
+  const inObject: boolean[] = [];
+  let position = skipSpace(text, 0);
+  const enter = (at: number) => {
+    if (!inObject.at(-1)) return at;
+    const end = skipString(text, at);
+    path[path.length - 1] = JSON.parse(text.slice(at, end)) as string;
+    return skipSpace(text, skipSpace(text, end) + 1);
+  };
   for (;;) {
-    STRING_STOP.lastIndex = position;
-    const stop = STRING_STOP.exec(text)?.index;
-    if (stop === undefined) throw new JsonFault(text, from, 'a string that does not end');
-    if (text[stop] === '"') return stop + 1;
-    const next = match(ESCAPE, text, stop);
-    if (next === undefined) {
-      const what = text[stop] === '\\' ? 'a bad escape' : 'a control character';
-      throw new JsonFault(text, stop, `${what} in a string`);
-    }
-    position = next;
-  }
-}
-
-/** Where the value that starts at `from` ends. Keeps its own stack, so depth costs no recursion. */
-function skipValue(text: string, from: number): number {
-  const open: ('{' | '[')[] = [];
-  let position = from;
-  for (;;) {
-    const char = text[position];
+    const char = text[position]!;
     if (char === '{' || char === '[') {
       const inside = skipSpace(text, position + 1);
-      if (text[inside] === (char === '{' ? '}' : ']')) {
-        position = inside + 1;
-      } else {
-        open.push(char);
-        position = char === '{' ? skipKey(text, inside) : inside;
+      if (text[inside] !== (char === '{' ? '}' : ']')) {
+        path.push('0');
+        inObject.push(char === '{');
+        position = enter(inside);
         continue;
       }
-    } else if (char === '"') {
-      position = skipString(text, position);
+      position = inside + 1;
     } else {
-      const end = match(SCALAR, text, position);
-      if (end === undefined) {
-        if (!/[-\d]/.test(char ?? '')) throw unexpected(text, position);
-        throw new JsonFault(text, position, 'a number that is not written as JSON has it');
-      }
-      position = end;
+      const to = char === '"' ? skipString(text, position) : skipScalar(text, position);
+      yield { path, from: position, to };
+      position = to;
     }
-    // A value is complete: close what it completes, or go on to the next one.
+    // A value is complete: leave what it completes, or go on to the next one.
     for (;;) {
-      const inner = open.at(-1);
-      if (inner === undefined) return position;
+      if (path.length === 0) return;
       position = skipSpace(text, position);
       if (text[position] === ',') {
-        position = skipSpace(text, position + 1);
-        if (inner === '{') position = skipKey(text, position);
+        if (!inObject.at(-1)) path[path.length - 1] = String(Number(path.at(-1)) + 1);
+        position = enter(skipSpace(text, position + 1));
         break;
       }
-      if (text[position] !== (inner === '{' ? '}' : ']')) throw unexpected(text, position);
-      open.pop();
+      path.pop();
+      inObject.pop();
       position += 1;
     }
   }
-}
-
-function skipKey(text: string, from: number): number {
-  const colon = skipSpace(text, skipString(text, from));
-  if (text[colon] !== ':') throw unexpected(text, colon);
-  return skipSpace(text, colon + 1);
-}
-
-function unexpected(text: string, position: number): JsonFault {
-  const code = text.codePointAt(position);
-  return new JsonFault(
-    text,
-    position,
-    code === undefined
-      ? 'the JSON ends too early'
-      : `unexpected ${JSON.stringify(String.fromCodePoint(code))}`,
-  );
 }

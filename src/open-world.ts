@@ -24,6 +24,8 @@ export function databaseOptions(config: Config, command: string): OpenOptions {
     command,
     memory: config.memory,
     dataDir: config.dataDir,
+    // A heartbeat that is answered later than this may come too late for its lease.
+    answerTimeoutMs: config.leaseMs / 3,
     ...(config.databaseUrl === undefined ? {} : { databaseUrl: config.databaseUrl }),
   };
 }

@@ -98,7 +98,7 @@ export const SETTINGS = z.strictObject({
     .optional(),
   retry: z.enum(Object.keys(RETRY_POLICIES) as [RetryPolicyName]).optional(),
   keep: duration.optional(),
-  keepJobs: whole(1, 10_000_000).optional(),
+  keepJobs: whole(0, 10_000_000).optional(),
   seed: z.string('must be text').optional(),
   port: whole(0, 65_535, 'a port number').optional(),
   env: z

@@ -2,7 +2,6 @@
  * What every command that works on a database stands on, wired once: database, clock, drainer,
  * service. The emulator adds cron and ports to it (dev.ts).
  */
-import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Examples } from './api/contract.js';
 import { Control } from './api/control.js';
@@ -13,16 +12,16 @@ import { type Config, requireHandlers } from './config.js';
 import { migrate } from './db/migrate.js';
 import type { Opened } from './db/open.js';
 import type { Database } from './db/port.js';
+import { watched } from './db/watched.js';
 import { Cron } from './drain/cron.js';
 import { Drainer } from './drain/drainer.js';
 import { Sandboxes } from './drain/sandboxes.js';
 import { attemptSettings, drainSettings, makeProvider } from './drain-config.js';
 import { JobqError } from './errors.js';
-import { Events } from './events.js';
+import { Events, type TickCause } from './events.js';
 import { copyHandlers } from './examples.js';
 import { LiveReplays } from './live-replays.js';
 import { announcePresence } from './presence.js';
-import { prune } from './queue/prune.js';
 import { type Reaped, reap } from './queue/reap.js';
 import type { SandboxProvider } from './sandbox/port.js';
 import { createSchedule } from './schedule.js';
@@ -83,11 +82,14 @@ export async function makeWorld(
   // the drainer is asked for.
   if (withCron) sandboxes.first().catch(() => {});
   const schedule = createSchedule(config.cron, config.timezone);
-  const { db, lock } = await opening.catch(async (error: unknown) => {
+  const { db: opened, lock } = await opening.catch(async (error: unknown) => {
     await sandboxes.close();
     throw error;
   });
   const clock = new SystemClock();
+  const db = watched(opened, (reachable, message) =>
+    events.emit('database', { at: clock.now(), reachable, message }),
+  );
   const watch = new Watch({ db, clock, events });
   const addresses: Addresses = {};
   const outputRoot = path.join(config.dataDir, 'output');
@@ -127,33 +129,34 @@ export async function makeWorld(
   const recovered = lock === undefined ? Promise.resolve([]) : recover(db, clock);
   recovered.catch(() => {});
 
-  const cron = withCron
-    ? new Cron(clock, schedule, (cause) => {
-        void (async () => {
-          try {
-            if (db.driver === 'postgres') await syncClock(db, clock);
-            if (service.control.paused) return;
-            await (await drainer()).tick(cause);
-            if (lock !== undefined) await housekeeping();
-            await db.maintain();
-          } catch (error) {
-            const message = (error as Error).message;
-            if (error instanceof JobqError && error.code === 'config') {
-              events.emit('warning', { message: `${message}; nothing is claimed until it does` });
-            } else {
-              events.emit('database', { at: clock.now(), reachable: false, message });
-            }
-          }
-        })();
-      })
-    : undefined;
+  const cron = withCron ? new Cron(clock, schedule, (cause) => void onTick(cause)) : undefined;
+  async function onTick(cause: TickCause): Promise<void> {
+    try {
+      if (db.driver === 'postgres') await syncClock(db, clock);
+      if (service.control.paused) return;
+      await (await drainer()).tick(cause);
+      if (lock !== undefined) await housekeeping();
+      await db.maintain();
+    } catch (error) {
+      const code = error instanceof JobqError ? error.code : undefined;
+      // It was told when it went away; the next tick tries again.
+      if (code === 'database-unreachable') return;
+      const { message } = error as Error;
+      events.emit('warning', {
+        message:
+          code === 'config'
+            ? `${message}; nothing is claimed until it does`
+            : `a tick failed: ${message}`,
+      });
+    }
+  }
+
   let prunedAt = Number.NEGATIVE_INFINITY;
   /** A local database is kept small; a shared one is its owner's business. */
   async function housekeeping(): Promise<void> {
     if (clock.now().getTime() - prunedAt < PRUNE_EVERY_MS) return;
     prunedAt = clock.now().getTime();
-    const gone = await prune(db, { now: clock.now(), keep: config.keep });
-    for (const id of gone) await rm(path.join(outputRoot, id), { recursive: true, force: true });
+    await service.prune(config.keep);
   }
 
   const replays = new LiveReplays(() => service, events);
@@ -181,6 +184,7 @@ export async function makeWorld(
     version: VERSION,
     schedule,
     handlersDir: config.handlers,
+    outputRoot,
     interpreters: config.interpreters,
     concurrency: config.concurrency,
     timeoutMs: config.timeoutMs,
@@ -192,7 +196,7 @@ export async function makeWorld(
   let withdraw = () => {};
   let closing: Promise<void> | undefined;
   return {
-    db,
+    db: opened,
     clock,
     events,
     watch,
@@ -238,10 +242,19 @@ function recover(db: Database, clock: SystemClock): Promise<Reaped[]> {
   return reap(db, { now: clock.now(), leaseMs: 0, reason: 'its jobq-dev was killed' });
 }
 
+/** An answer that took longer says little about when it was given. */
+const SHARP_MS = 100;
+const CLOCK_LOOKS = 3;
+
 /** The database's time, so that several machines that share it agree. */
 async function syncClock(db: Database, clock: SystemClock): Promise<void> {
-  const before = Date.now();
-  const { rows } = await db.query<{ now: Date }>('select clock_timestamp() as now');
-  const middle = new Date((before + Date.now()) / 2);
-  clock.sync(rows[0]!.now, middle);
+  let best = { tookMs: Number.POSITIVE_INFINITY, now: new Date(), at: new Date() };
+  for (let look = 0; look < CLOCK_LOOKS && best.tookMs > SHARP_MS; look += 1) {
+    const before = Date.now();
+    const { rows } = await db.query<{ now: Date }>('select clock_timestamp() as now');
+    const tookMs = Date.now() - before;
+    const at = new Date(before + tookMs / 2);
+    if (tookMs < best.tookMs) best = { tookMs, now: rows[0]!.now, at };
+  }
+  clock.sync(best.now, best.at);
 }

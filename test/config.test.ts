@@ -76,6 +76,13 @@ describe('the defaults', () => {
       interpreters: {},
     });
   });
+
+  it('keeps all jobs of a server, unless it is told what to keep', () => {
+    const keep = (more: object) =>
+      configOf({ flags: { databaseUrl: 'postgres://a@b/c', ...more } }).keep;
+    expect(keep({})).toEqual({ ageMs: undefined, count: undefined });
+    expect(keep({ keepJobs: 0 })).toEqual({ ageMs: undefined, count: 0 });
+  });
 });
 
 describe('precedence: file < environment < flags', () => {

@@ -6,6 +6,7 @@ import {
   JsonFault,
   members,
   RawJson,
+  scalars,
   slices,
   stringify,
 } from '#src/json.js';
@@ -238,3 +239,26 @@ describe('stringify', () => {
     );
   });
 });
+
+describe('scalars', () => {
+  it('are those that JSON.parse finds, each at its place', () => {
+    const walk = (value: unknown, path: string[]): [string, unknown][] => {
+      if (value === null || typeof value !== 'object') return [[path.join('\0'), value]];
+      return Object.entries(value).flatMap(([key, inner]) => walk(inner, [...path, key]));
+    };
+    fc.assert(
+      fc.property(spacedJson, (text) => {
+        const found: [string, unknown][] = [];
+        for (const { path, from, to } of scalars(text)) {
+          found.push([path.join('\0'), JSON.parse(text.slice(from, to))]);
+        }
+        // A key such as "1" comes first in an object, whatever its place in the text.
+        expect(found.sort(byPath)).toEqual(walk(JSON.parse(text), []).sort(byPath));
+      }),
+    );
+  });
+});
+
+function byPath(a: unknown[], b: unknown[]): number {
+  return String(a[0]) < String(b[0]) ? -1 : 1;
+}

@@ -4,6 +4,7 @@ import type { Hono } from 'hono';
 import { type ErrorCode, JobqError } from '../errors.js';
 import type { Attempt, Job } from '../job/job.js';
 import { slices, stringify } from '../json.js';
+import type { Arrival } from '../queue/arrivals.js';
 import type { Problem } from './contract.js';
 
 export interface Answer {
@@ -220,6 +221,11 @@ function withDates<Row extends Job | Attempt>(row: Row): Row {
     new Date(values[key] as string),
   ]);
   return { ...row, ...Object.fromEntries(dates) };
+}
+
+/** Jobs in the order in which they came, from `GET /arrivals`. */
+export function readArrivals(text: string): Arrival[] {
+  return readJobs(text);
 }
 
 export function readJobs(text: string): JobWithAttempts[] {

@@ -57,11 +57,21 @@ export function route<
 export function mount(app: Hono, service: Service, routes: readonly Route[]): void {
   for (const declared of routes) {
     app.on(declared.method.toUpperCase(), declared.path, async (context) => {
-      const query = declared.query && check(declared.query, context.req.query());
+      const query = declared.query && check(declared.query, queryOf(context));
       const read = await readBody(context, declared);
       return declared.handle({ context, service, query, ...read } as Asked<never, never>);
     });
   }
+}
+
+/** The query's values; a list of those of a name that stands several times. */
+function queryOf(context: Context): Record<string, string | string[]> {
+  return Object.fromEntries(
+    Object.entries(context.req.queries()).map(([name, values]) => [
+      name,
+      values.length === 1 ? values[0]! : values,
+    ]),
+  );
 }
 
 async function readBody(

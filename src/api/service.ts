@@ -2,6 +2,8 @@
  * Everything that a command, a key or a request can ask of the queue. The HTTP routes are one way
  * in; a command that finds no emulator uses the same routes inside its own process.
  */
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
 import type { SystemClock } from '../clock.js';
 import type { Database } from '../db/port.js';
 import type { Cron } from '../drain/cron.js';
@@ -11,6 +13,7 @@ import { JobqError } from '../errors.js';
 import type { DrainCounts, Events } from '../events.js';
 import { explain } from '../job/explain.js';
 import type { Attempt, Job } from '../job/job.js';
+import { type Arrival, type ArrivalFilter, arrivals } from '../queue/arrivals.js';
 import { cancel } from '../queue/cancel.js';
 import { type Changes, edit } from '../queue/edit.js';
 import { enqueue, type NewJob } from '../queue/enqueue.js';
@@ -19,6 +22,7 @@ import { showJob } from '../queue/inspect.js';
 import { placeInLine } from '../queue/line.js';
 import { lineage } from '../queue/lineage.js';
 import { type JobFilter, listJobs, type Page } from '../queue/list.js';
+import { countPrunable, type Keep, prune } from '../queue/prune.js';
 import { retry, retryAll } from '../queue/retry.js';
 import { type Stats, stats } from '../queue/stats.js';
 import type { SandboxProvider } from '../sandbox/port.js';
@@ -54,6 +58,8 @@ export interface ServiceOptions {
   version: string;
   schedule: { expression: string; timezone: string };
   handlersDir: string;
+  /** The outputs of jobs, each in a directory under its id. */
+  outputRoot: string;
   interpreters: Interpreters;
   concurrency: number;
   timeoutMs: number;
@@ -103,6 +109,11 @@ export class Service {
     return logs(this.world.watch.log, () => this.show(id), options);
   }
 
+  /** Jobs in the order in which they came, for a recording. */
+  arrivals(filter: ArrivalFilter): Promise<Arrival[]> {
+    return arrivals(this.world.db, filter);
+  }
+
   lineage(id: string): Promise<Job[]> {
     return lineage(this.world.db, id);
   }
@@ -133,8 +144,25 @@ export class Service {
     return this.#changed(await edit(this.world.db, { id, changes, now: this.#now }));
   }
 
-  stats(): Promise<Stats> {
-    return stats(this.world.db, { now: this.#now });
+  stats(options: { exact?: boolean } = {}): Promise<Stats> {
+    return stats(this.world.db, { now: this.#now, ...options });
+  }
+
+  /**
+   * Deletes done jobs; of a local database also what their handlers have written. A server's jobs
+   * have left that on whichever machines ran them, where the same ids may be another database's.
+   * @returns how many went; with `dryRun` how many would.
+   */
+  async prune(keep: Keep, { dryRun = false } = {}): Promise<number> {
+    const { db, outputRoot } = this.world;
+    const rule = { now: this.#now, keep };
+    if (dryRun) return countPrunable(db, rule);
+    const gone = await prune(db, rule);
+    if (db.driver === 'pglite') {
+      for (const id of gone) await rm(path.join(outputRoot, id), { recursive: true, force: true });
+    }
+    await db.maintain();
+    return gone.length;
   }
 
   /** @throws JobqError `conflict` where no emulator runs. */

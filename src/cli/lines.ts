@@ -92,9 +92,10 @@ export function printEvents(events: Events, output: Output): () => void {
       if (!output.quiet) say(output, at, 'sandbox', `${description}, from the next attempt on`);
       output.document({ event: 'sandbox', at, provider, description, isolation });
     },
-    database: ({ at, message }) => {
-      output.warn(visible(message));
-      output.document({ event: 'database', at, message });
+    database: ({ at, reachable, message }) => {
+      if (reachable) output.note(visible(message));
+      else output.warn(visible(message));
+      output.document({ event: 'database', at, reachable, message });
     },
     warning: ({ message }) => output.warn(visible(message)),
   };

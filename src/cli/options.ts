@@ -49,12 +49,18 @@ const EMULATOR = [
   new Option('--allow-time-travel', 'let advance work on a --database-url too'),
 ];
 
+const KEEP = [
+  new Option('--keep <duration>', 'delete those that finished longer ago (local default: 7d)'),
+  new Option('--keep-jobs <n>', 'of the newest keep so many (local default: 10000)'),
+];
+
 const GROUPS = {
   database: DATABASE,
   handlers: HANDLERS,
   drain: DRAIN,
   life: LIFE,
   emulator: EMULATOR,
+  keep: KEEP,
 };
 
 export type OptionGroup = keyof typeof GROUPS;
@@ -83,6 +89,8 @@ const SETTING_FLAGS: (keyof Settings)[] = [
   'memoryLimit',
   'lease',
   'retry',
+  'keep',
+  'keepJobs',
   'seed',
   'grace',
   'alertAge',

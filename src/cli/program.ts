@@ -104,6 +104,26 @@ export function createProgram(finish: (status: number) => void): Command {
       ),
     );
 
+  add(program, 'record <out>', 'write jobs of a database to a fixture; only reads from it', [
+    'database',
+  ])
+    .option('--since <when>', 'inserted since then: "1h" ago, or an ISO 8601 time')
+    .option('--until <when>', 'inserted before then')
+    .option('--kind <kind...>', 'only these')
+    .option('--sample <share>', 'keep this share of the jobs, e.g. 0.1 (default: 1)')
+    .option(
+      '--redact <what...>',
+      'replace values: a path (user.email, items[*].token, $..password) or a /pattern/',
+    )
+    .option('--salt <text>', 'the same values get the same replacements again (default: random)')
+    .option('--expect', 'each line expects what became of its job')
+    .option('--force', 'write over a file that is there')
+    .action(
+      running(async (command) =>
+        (await import('./commands/record.js')).record(command.args[0]!, command),
+      ),
+    );
+
   add(program, 'drain', 'one tick against the database, then exit; what production’s cron runs', [
     'database',
     'drain',
@@ -114,9 +134,13 @@ export function createProgram(finish: (status: number) => void): Command {
 
   addControl(program, add, running);
 
-  add(program, 'stats', 'counts, and the age of the oldest waiting job', ['database']).action(
-    running(async (command) => (await import('./commands/stats.js')).stats(command)),
-  );
+  add(program, 'stats', 'counts, and the age of the oldest waiting job', ['database'])
+    .option('--exact', 'count everything; without it, what is above 10,000 is estimated')
+    .action(running(async (command) => (await import('./commands/stats.js')).stats(command)));
+
+  add(program, 'prune', 'delete done jobs that are old or too many', ['database', 'keep'])
+    .option('--dry-run', 'only say how many')
+    .action(running(async (command) => (await import('./commands/prune.js')).prune(command)));
 
   add(program, 'migrate', 'apply the migrations to a database', ['database'])
     .option('--print', 'only show them')

@@ -4,18 +4,30 @@ import { JobqError } from '../errors.js';
 import { parseDuration } from '../job/duration.js';
 
 /**
- * A moment as people give it: `5m` from now, or an ISO 8601 time.
+ * A moment to come as people give it: `5m` from now, or an ISO 8601 time.
  * @throws JobqError `usage`
  */
 export function parseWhen(text: string, flag: string, now = new Date()): Date {
+  return moment(text, flag, (ms) => now.getTime() + ms, 'how long from now');
+}
+
+/**
+ * A moment that is past as people give it: `5m` ago, or an ISO 8601 time.
+ * @throws JobqError `usage`
+ */
+export function parsePast(text: string, flag: string, now = new Date()): Date {
+  return moment(text, flag, (ms) => now.getTime() - ms, 'how long ago');
+}
+
+function moment(text: string, flag: string, at: (ms: number) => number, words: string): Date {
   const ms = parseDuration(text);
-  if (ms !== undefined) return new Date(now.getTime() + ms);
-  const at = isInstant(text) ? new Date(text) : new Date(Number.NaN);
-  if (!Number.isNaN(at.getTime())) return at;
+  if (ms !== undefined) return new Date(at(ms));
+  const instant = isInstant(text) ? new Date(text) : new Date(Number.NaN);
+  if (!Number.isNaN(instant.getTime())) return instant;
   throw new JobqError(
     'usage',
     `${flag} is ${JSON.stringify(text)}, which is neither a duration nor a time`,
-    'Say how long from now ("90s", "5m", "2h"), or when ("2026-03-01T09:00:00Z").',
+    `Say ${words} ("90s", "5m", "2h"), or when ("2026-03-01T09:00:00Z").`,
   );
 }
 

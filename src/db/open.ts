@@ -9,6 +9,8 @@ import { extractTemplate, TEMPLATE_TAR, templateInfo } from './template.js';
 export interface OpenOptions {
   /** A Postgres server. Wins over the other two. */
   databaseUrl?: string;
+  /** For a server: see `openPostgres`. */
+  answerTimeoutMs?: number;
   /** Keep nothing. */
   memory?: boolean;
   /** The `.jobq` directory; created when it is not there. */
@@ -33,7 +35,8 @@ export async function openDatabase(options: OpenOptions): Promise<Opened> {
   if (options.databaseUrl !== undefined) {
     // Loaded when asked for: a local start does not need `pg`.
     const { openPostgres } = await import('./postgres.js');
-    return { db: await openPostgres({ databaseUrl: options.databaseUrl }) };
+    const { databaseUrl, answerTimeoutMs } = options;
+    return { db: await openPostgres({ databaseUrl, answerTimeoutMs }) };
   }
   if (options.memory) {
     return { db: await openPglite({ dataDir: 'memory', templatePath: TEMPLATE_TAR }) };

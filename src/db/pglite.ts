@@ -1,5 +1,5 @@
 import { JobqError } from '../errors.js';
-import { worthVacuuming } from './maintain.js';
+import { maintenanceDue } from './maintain.js';
 import { PgliteSession } from './pglite-session.js';
 import type { WorkerOptions } from './pglite-worker.js';
 import type { Database, Param, Queryable, Row } from './port.js';
@@ -94,7 +94,7 @@ export class PgliteDatabase implements Database {
   }
 
   async maintain(): Promise<void> {
-    for (const table of await worthVacuuming(this)) await this.exec(`vacuum (analyze) ${table}`);
+    for (const statement of await maintenanceDue(this)) await this.exec(statement);
   }
 
   close(): Promise<void> {

@@ -20,11 +20,11 @@ const CLOSE_PATIENCE_MS = 5_000;
 export interface PostgresOptions {
   databaseUrl: string;
   /**
-   * A statement that has no answer by then is given up, with its connection (default 30 s): it may
+   * A statement that has no answer by then is given up, with its connection (at most 30 s): it may
    * lead nowhere, without either side having learned of it. `exec` and statements in transactions,
    * which are for migrations, have an hour.
    */
-  answerTimeoutMs?: number;
+  answerTimeoutMs?: number | undefined;
 }
 
 /**
@@ -56,7 +56,8 @@ export class PostgresDatabase implements Database {
   readonly #lent = new Set<pg.PoolClient>();
   #closing: Promise<void> | undefined;
 
-  constructor({ databaseUrl, answerTimeoutMs = ANSWER_TIMEOUT_MS }: PostgresOptions) {
+  constructor({ databaseUrl, answerTimeoutMs: wanted = ANSWER_TIMEOUT_MS }: PostgresOptions) {
+    const answerTimeoutMs = Math.min(wanted, ANSWER_TIMEOUT_MS);
     this.location = locationOf(databaseUrl);
     this.#pool = new pg.Pool({
       connectionString: databaseUrl,

@@ -5,11 +5,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../clock.js';
 import type { Database } from '../db/port.js';
-import { JobqError } from '../errors.js';
 import type { DrainCounts, Events, TickCause } from '../events.js';
 import { jitter, type RetryPolicy } from '../job/retry.js';
 import { type Claim, claim } from '../queue/claim.js';
-import { heartbeat } from '../queue/heartbeat.js';
 import { reap } from '../queue/reap.js';
 import { release } from '../queue/release.js';
 import { type Settled, settle, type Verdict } from '../queue/settle.js';
@@ -20,6 +18,11 @@ import {
   type RunningAttempt,
   startAttempt,
 } from './attempt.js';
+import { Leases } from './leases.js';
+import { patiently, unlessAborted } from './patience.js';
+
+/** How long a stop waits, after the last attempt has ended, for a database that is away. */
+const LAST_PATIENCE_MS = 2_000;
 
 export interface DrainerOptions {
   db: Database;
@@ -62,19 +65,30 @@ interface Drain {
 export class Drainer {
   readonly #options: DrainerOptions;
   readonly #held = new Map<string, Held>();
+  readonly #ticks = new Set<Promise<DrainCounts>>();
   #drain: Drain | undefined;
   #stopping = false;
   /** Something may have become due since the last claim found nothing. */
   #lookAgain = false;
   #wake: () => void = () => {};
+  /** Why nothing is claimed until the next tick. */
   #failure: unknown;
   /** The provider that a claim under way will start in. */
   #claimingFor: SandboxProvider | undefined;
   #unused = new Set<() => void>();
-  #cancelBeat: (() => void) | undefined;
+  readonly #leases: Leases;
+  readonly #givingUp = new AbortController();
 
   constructor(options: DrainerOptions) {
     this.#options = options;
+    const { db, clock, leaseMs } = options;
+    this.#leases = new Leases({
+      db,
+      clock,
+      leaseMs,
+      held: () => this.held.map(({ claim }) => claim),
+      onLost: (claimId) => this.kill(claimId),
+    });
   }
 
   /** The attempts that run now. */
@@ -86,15 +100,27 @@ export class Drainer {
    * Reaps, then drains until nothing is due. A tick that comes while a drain is under way reaps,
    * makes that drain look again, and shares its end.
    * @returns what the whole drain came to.
-   * @throws JobqError `database-unreachable` after the attempts under way have ended.
+   * @throws JobqError `database-unreachable` after the attempts under way have ended, unless a later
+   *   tick found the database back.
    */
   async tick(cause: TickCause): Promise<DrainCounts> {
+    const tick = this.#tick(cause);
+    this.#ticks.add(tick);
+    try {
+      return await tick;
+    } finally {
+      this.#ticks.delete(tick);
+    }
+  }
+
+  async #tick(cause: TickCause): Promise<DrainCounts> {
     const { db, clock, events, leaseMs } = this.#options;
+    const { signal } = this.#givingUp;
     const at = clock.now();
     events.emit('tick', { at, cause });
     // After a sleep or a fast-forward our own leases look old though their attempts run.
-    await this.#beat();
-    const reaped = await reap(db, { now: clock.now(), leaseMs });
+    await unlessAborted(this.#leases.renew(), signal);
+    const reaped = await unlessAborted(reap(db, { now: clock.now(), leaseMs }), signal);
     for (const { job, why } of reaped) events.emit('reaped', { at, job, why });
 
     const drain = this.#stopping ? this.#drain : (this.#drain ?? this.#startDrain());
@@ -102,6 +128,8 @@ export class Drainer {
     drain.held = false;
     drain.counts.reaped += reaped.length;
     drain.counts.dead += reaped.filter(({ job }) => job.status === 'dead').length;
+    // The database has answered: a drain that still waits for its attempts goes on claiming.
+    this.#failure = undefined;
     this.#lookAgain = true;
     this.#wake();
     await drain.over;
@@ -110,12 +138,13 @@ export class Drainer {
 
   /**
    * Stops claiming, lets attempts end for `graceMs`, then kills the rest and gives their claims
-   * back. May be called again with less grace.
+   * back. May be called again with less grace. A database that is away does not hold it up for long:
+   * what it cannot be told is reaped after the lease.
    */
   async stop({ graceMs }: { graceMs: number }): Promise<void> {
     this.#stopping = true;
     this.#wake();
-    const ended = this.#drain?.over.catch(() => {});
+    const ended = Promise.allSettled(this.#ticks);
     const abort = new AbortController();
     await Promise.race([
       ended,
@@ -126,8 +155,11 @@ export class Drainer {
       held.releasing = true;
       void held.attempt.kill();
     }
+    await Promise.allSettled(this.held.map(({ attempt }) => attempt.result));
+    const giveUp = setTimeout(() => this.#givingUp.abort(), LAST_PATIENCE_MS);
     await ended;
-    this.#cancelBeat?.();
+    clearTimeout(giveUp);
+    this.#leases.stop();
   }
 
   /** Lets a drain under way end with what runs now; the next tick claims again. */
@@ -187,12 +219,13 @@ export class Drainer {
       await beforeClaim?.();
       const provider = this.#options.provider();
       this.#claimingFor = provider;
-      const claims = await claim(db, {
+      const claiming = claim(db, {
         limit,
         now: clock.now(),
         provider: provider.name,
         isolation: provider.enforces.isolation,
       });
+      const claims = await unlessAborted(claiming, this.#givingUp.signal);
       counts.claimed += claims.length;
       for (const claimed of claims) this.#start(claimed, provider, counts);
       return claims.length === limit && this.#held.size < concurrency;
@@ -234,7 +267,7 @@ export class Drainer {
       held.releasing = true;
       void attempt.kill();
     }
-    this.#scheduleBeat();
+    this.#leases.keep();
     void this.#finish(held, counts);
   }
 
@@ -254,6 +287,9 @@ export class Drainer {
       this.#report(job, result, settled, counts);
     } catch (error) {
       this.#failure ??= error;
+      events.emit('warning', {
+        message: `how job ${job.id} ended could not be written: ${(error as Error).message}; its claim runs out with the lease`,
+      });
     } finally {
       this.#held.delete(job.claim_id);
       this.#tellUnused();
@@ -304,45 +340,13 @@ export class Drainer {
     });
   }
 
-  /** Tries again while the database is away, for as long as the lease can still be ours. */
-  async #patiently<T>(work: () => Promise<T>): Promise<T> {
+  /** What is kept longer than the lease may be another's by then. */
+  #patiently<T>(work: () => Promise<T>): Promise<T> {
     const { patienceMs, leaseMs } = this.#options;
-    const until = performance.now() + Math.min(patienceMs, leaseMs);
-    for (let pause = 100; ; pause = Math.min(pause * 2, 5_000)) {
-      try {
-        return await work();
-      } catch (error) {
-        const away = error instanceof JobqError && error.code === 'database-unreachable';
-        if (!away || performance.now() + pause > until) throw error;
-        await delay(pause);
-      }
-    }
-  }
-
-  #scheduleBeat(): void {
-    const { clock, leaseMs } = this.#options;
-    if (this.#cancelBeat !== undefined) return;
-    this.#cancelBeat = clock.at(new Date(clock.now().getTime() + leaseMs / 3), () => {
-      this.#cancelBeat = undefined;
-      if (this.#held.size === 0) return;
-      // A database that is away may be back at the next beat; till the lease is over nothing is lost.
-      this.#beat().catch(() => {});
-      this.#scheduleBeat();
+    return patiently(work, {
+      forMs: Math.min(patienceMs, leaseMs),
+      signal: this.#givingUp.signal,
     });
-  }
-
-  /** Renews the leases of what runs here; an attempt that has lost its claim is killed. */
-  async #beat(): Promise<void> {
-    const { db, clock } = this.#options;
-    const asked = this.held;
-    if (asked.length === 0) return;
-    const kept = await heartbeat(db, {
-      claims: asked.map(({ claim: { id, claim_id } }) => ({ id, claimId: claim_id })),
-      now: clock.now(),
-    });
-    for (const { claim: lost } of asked) {
-      if (!kept.has(lost.claim_id)) await this.kill(lost.claim_id);
-    }
   }
 }
 

@@ -2,10 +2,13 @@ import { formatDuration } from './duration.js';
 import type { Job } from './job.js';
 import { headline } from './text.js';
 
+/** How many jobs ahead of one are counted; of a longer line no one waits for its number. */
+export const AHEAD_COUNTED = 1_000;
+
 /** What is known around a job when someone asks why it is not running. */
 export interface Circumstances {
   now: Date;
-  /** Due jobs that are claimed before this one. */
+  /** Due jobs that are claimed before this one; above `AHEAD_COUNTED` it is just more than that. */
   ahead: number;
   /** Jobs that are running. */
   running: number;
@@ -91,10 +94,7 @@ const NO_DRAINER =
 function explainWaiting(around: Circumstances): string[] {
   const { now, ahead, running, concurrency, nextTick, paused } = around;
   if (paused) return [PAUSED];
-  const line =
-    ahead === 0
-      ? 'It is first in line.'
-      : `${ahead} due ${ahead === 1 ? 'job is' : 'jobs are'} before it.`;
+  const line = placeOf(ahead);
   if (nextTick !== undefined && running >= concurrency) {
     return [`All ${concurrency} slots are taken. ${line}`];
   }
@@ -102,6 +102,13 @@ function explainWaiting(around: Circumstances): string[] {
   return [
     `${line} The next tick claims in ${formatDuration(nextTick.getTime() - now.getTime())}, at ${nextTick.toISOString()}.`,
   ];
+}
+
+function placeOf(ahead: number): string {
+  if (ahead === 0) return 'It is first in line.';
+  if (ahead === 1) return '1 due job is before it.';
+  const count = ahead > AHEAD_COUNTED ? `More than ${AHEAD_COUNTED}` : String(ahead);
+  return `${count} due jobs are before it.`;
 }
 
 function ago(when: Date | null, now: Date): string {

@@ -1,4 +1,4 @@
-import type { Queryable } from '../db/port.js';
+import { DatabaseError, type Queryable } from '../db/port.js';
 import { JobqError } from '../errors.js';
 import type { Job } from '../job/job.js';
 import { JOB_COLUMNS } from './columns.js';
@@ -31,36 +31,56 @@ export async function edit(
   db: Queryable,
   { id, changes, now }: { id: string; changes: Changes; now: Date },
 ): Promise<Job> {
-  const found = await findJob(db, id);
-  if (found.status === 'running') throw running(id);
-  if (found.status === 'pending') {
-    try {
-      const { rows } = await db.query<Job & Record<string, unknown>>(SQL, [
-        id,
-        changes.payload ?? null,
-        changes.runAfter ?? null,
-        changes.maxAttempts ?? null,
-      ]);
-      if (rows[0] !== undefined) return rows[0];
-    } catch (error) {
-      throw refusedInput(error);
-    }
-    // Claimed between the look and the update.
-    throw running(id);
+  for (;;) {
+    const found = await findJob(db, id);
+    if (found.status === 'running') throw running(id);
+    const edited =
+      found.status === 'pending'
+        ? await editInPlace(db, id, changes)
+        : await insertCopy(db, found, changes, now);
+    if (edited !== undefined) return edited;
+    // Claimed, cancelled or pruned since the look: look again.
   }
-  const [copy] = await enqueue(db, {
-    jobs: [
-      {
-        kind: found.kind,
-        payload: changes.payload ?? found.payload,
-        runAfter: changes.runAfter,
-        maxAttempts: changes.maxAttempts ?? found.max_attempts,
-        parentId: id,
-      },
-    ],
-    now,
-  });
-  return findJob(db, copy!);
+}
+
+/** @returns undefined when the job is not pending any more. */
+async function editInPlace(db: Queryable, id: string, changes: Changes): Promise<Job | undefined> {
+  try {
+    const { rows } = await db.query<Job & Record<string, unknown>>(SQL, [
+      id,
+      changes.payload ?? null,
+      changes.runAfter ?? null,
+      changes.maxAttempts ?? null,
+    ]);
+    return rows[0];
+  } catch (error) {
+    throw refusedInput(error);
+  }
+}
+
+/** @returns undefined when its parent is gone. */
+async function insertCopy(
+  db: Queryable,
+  { id, kind, payload, max_attempts }: Job,
+  changes: Changes,
+  now: Date,
+): Promise<Job | undefined> {
+  try {
+    const copy = {
+      kind,
+      payload: changes.payload ?? payload,
+      runAfter: changes.runAfter,
+      maxAttempts: changes.maxAttempts ?? max_attempts,
+      parentId: id,
+    };
+    const [copyId] = await enqueue(db, { jobs: [copy], now });
+    return await findJob(db, copyId!);
+  } catch (error) {
+    if (error instanceof DatabaseError && error.detail.constraint === 'jobs_parent_id_fkey') {
+      return undefined;
+    }
+    throw error;
+  }
 }
 
 function running(id: string): JobqError {

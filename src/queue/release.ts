@@ -1,4 +1,5 @@
 import type { Queryable } from '../db/port.js';
+import { NOT_HEARD_OF } from './columns.js';
 
 const SQL = `
 with released as (
@@ -8,20 +9,17 @@ with released as (
   returning id
 ), logged as (
   update job_attempts
-  -- Released already: an earlier try did it, and its answer was lost with the connection.
-  set outcome = case when exists (select from released) or outcome = 'released' then 'released'
-                     else 'superseded' end,
-      finished_at = $3::timestamptz, error = 'given back: the drainer was stopped'
-  where claim_id = $2
-  returning job_id as id, outcome
+  set outcome = case when exists (select from released) then 'released' else 'superseded' end,
+      finished_at = $3::timestamptz, error = coalesce(error, 'given back: the drainer was stopped')
+  where claim_id = $2 and ${NOT_HEARD_OF}
 )
 select id from released
 union all
-select id from logged where outcome = 'released' and not exists (select from released)`;
+select job_id from job_attempts where claim_id = $2 and outcome = 'released'`;
 
 /**
  * running → pending with the attempt given back: shutdown, not the handler, ended it. The job
- * keeps its place in the line. It may be sent again when no answer came: it counts once.
+ * keeps its place in the line. May be repeated when the answer got lost.
  * @returns whether the claim was still this owner's.
  */
 export async function release(

@@ -1,6 +1,7 @@
 import { DatabaseError, type Queryable } from '../db/port.js';
 import type { AttemptOutcome, Status } from '../job/job.js';
 import { storable } from '../job/text.js';
+import { NOT_HEARD_OF } from './columns.js';
 
 /** What one attempt came to. Texts may hold anything; they are cleaned here. */
 export interface Verdict {
@@ -28,13 +29,11 @@ export interface Settled {
   run_after?: Date;
 }
 
+type SettledRow = { status: Exclude<Status, 'running'>; run_after: Date };
+
 // Whether attempts are left is decided here, in the update, from the row as it is now: a person may
 // have edited max_attempts since the claim. The attempt's record is written whether the job was
 // still ours or not; in the second case as superseded.
-//
-// It may be sent twice: the answer to a settle that was committed can be lost with its connection.
-// Only a settle writes duration_ms, so where it stands already an earlier try did the work; the
-// record is kept then, and the answer is given again.
 const SQL = `
 with settled as (
   update jobs set
@@ -49,31 +48,30 @@ with settled as (
   returning status, run_after
 ), logged as (
   update job_attempts set
-    outcome = case when exists (select from settled) then $7::text
-                   when duration_ms is not null then outcome else 'superseded' end,
+    outcome = case when exists (select from settled) then $7::text else 'superseded' end,
     finished_at = $6, exit_code = $8::int, signal = $9::text,
     -- What took the claim away (a cancel, the reaper) stays the reason.
     error = case when exists (select from settled) then $5 else coalesce(error, $5) end,
     duration_ms = $10::bigint, peak_memory_bytes = $11::bigint, stdout = $12::text, stderr = $13::text,
     stdout_bytes = $14::bigint, stderr_bytes = $15::bigint
-  where claim_id = $2
-  returning job_id, attempt, outcome
+  where claim_id = $2 and ${NOT_HEARD_OF}
 )
-select status, run_after from settled
-union all
-select case when $3 then 'done'
-            when jobs.status = 'dead' and jobs.attempts = logged.attempt then 'dead'
-            else 'pending' end, $4
-from logged join jobs on jobs.id = logged.job_id
-where logged.outcome <> 'superseded' and not exists (select from settled)`;
+select status, run_after from settled`;
+
+// The same verdict once more, because its answer got lost with the connection. A statement of its
+// own: the one above may have waited for the very commit that this one has to see.
+const SETTLED_BEFORE = `
+select case when status = 'running' then 'pending' else status end as status, run_after
+from job_attempts join jobs on jobs.id = job_id
+where job_attempts.claim_id = $1::uuid and duration_ms is not null and outcome <> 'superseded'`;
 
 /** How much of each stream a settled attempt keeps, in characters of its tail. */
 export const KEPT_OUTPUT_CHARACTERS = 64 * 1024;
 
 /**
  * running → done, pending (retry) or dead, by the owner of the claim only. A late finisher changes
- * nothing but its own attempt, which is recorded as superseded. The same verdict may be sent again
- * when no answer came: it counts once.
+ * nothing but its own attempt, which is recorded as superseded. May be repeated when the answer got
+ * lost: it is then told how the job stands by now.
  */
 export async function settle(
   db: Queryable,
@@ -102,7 +100,7 @@ async function run(
   now: Date,
   clean: (text: string) => string,
 ): Promise<Settled> {
-  const { rows } = await db.query<{ status: Exclude<Status, 'running'>; run_after: Date }>(SQL, [
+  const { rows } = await db.query<SettledRow>(SQL, [
     verdict.id,
     verdict.claimId,
     verdict.ok,
@@ -119,8 +117,13 @@ async function run(
     verdict.stdout.totalBytes,
     verdict.stderr.totalBytes,
   ]);
-  const row = rows[0];
+  const row = rows[0] ?? (await settledBefore(db, verdict.claimId));
   return row === undefined ? { owned: false } : { owned: true, ...row };
+}
+
+async function settledBefore(db: Queryable, claimId: string): Promise<SettledRow | undefined> {
+  const { rows } = await db.query<SettledRow>(SETTLED_BEFORE, [claimId]);
+  return rows[0];
 }
 
 function keep(text: string): string {

@@ -77,7 +77,7 @@ export async function replay(options: ReplayOptions): Promise<ReplayReport> {
       clock.stand();
       await db.maintain();
     }
-    const { counts } = await stats(db, { now: clock.now() });
+    const { counts } = await stats(db, { now: clock.now(), exact: true });
     return {
       fixture,
       ...recorder.summary(start),

@@ -1,3 +1,5 @@
+import { mkdirSync, readdirSync } from 'node:fs';
+import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createApp } from '#src/api/app.js';
@@ -513,5 +515,69 @@ describe('the tool itself', () => {
     ['GET', '/%2e%2e/etc/passwd'],
   ])('has nothing at %s %s', async (method, path) => {
     expectProblem(await ask(method, path), 404, 'not-found', /^there is nothing at /);
+  });
+});
+
+describe('POST /prune', () => {
+  const DAY_MS = 86_400_000;
+  /** Jobs that finished so many days ago, each with what its handler wrote. */
+  async function finished(...daysAgo: number[]): Promise<string[]> {
+    const { rows } = await world.db.query<{ id: string }>(
+      `insert into jobs (kind, payload, status, attempts, finished_at)
+       select 'a', '{}', 'done', 1, now() - days * interval '1 day'
+       from unnest($1::float8[]) as days returning id`,
+      [daysAgo],
+    );
+    for (const { id } of rows)
+      mkdirSync(path.join(world.options.outputRoot, id), { recursive: true });
+    return rows.map(({ id }) => id);
+  }
+  const outputs = () => readdirSync(world.options.outputRoot).sort();
+
+  it('deletes done jobs beyond either rule, with their outputs', async () => {
+    const [, older, oldest] = await finished(1, 3, 9);
+    const dry = await ask('POST', '/prune', { keep_ms: 2 * DAY_MS, dry_run: true });
+    expect(dry.body).toEqual({ pruned: 2, dry_run: true });
+    expect(await ask('POST', '/prune', { keep_ms: 4 * DAY_MS })).toMatchObject({
+      status: 200,
+      body: { pruned: 1, dry_run: false },
+    });
+    expect(outputs()).not.toContain(oldest);
+    expect(outputs()).toContain(older);
+    expect((await ask('POST', '/prune', { keep_jobs: 0 })).body).toEqual({
+      pruned: 2,
+      dry_run: false,
+    });
+    expect(outputs()).toEqual([]);
+    expect(await countJobs()).toBe(0);
+  });
+
+  it.each([
+    [{}, 'nothing is said of what to keep'],
+    [{ keep_ms: 0 }, /^keep_ms: /],
+    [{ keep_jobs: -1 }, /^keep_jobs: /],
+    [{ keep_job: 1 }, 'unknown field "keep_job", did you mean "keep_jobs"?'],
+  ])('deletes nothing for %j', async (body, detail) => {
+    await finished(9);
+    expectProblem(await ask('POST', '/prune', body), 400, 'input', detail);
+    expect(await countJobs()).toBe(1);
+  });
+});
+
+describe('GET /stats', () => {
+  it('counts everything when it is asked to', async () => {
+    await world.db.exec(
+      `insert into jobs (kind, payload) select 'a', '{}' from generate_series(1, 10001)`,
+    );
+    expect((await ask('GET', '/stats')).body).toMatchObject({
+      counts: { pending: 10_000 },
+      estimated: ['pending', 'due'],
+    });
+    expect((await ask('GET', '/stats?exact=true')).body).toMatchObject({
+      counts: { pending: 10_001 },
+      due: 10_001,
+      estimated: [],
+    });
+    expectProblem(await ask('GET', '/stats?exact=yes'), 400, 'input', /^exact: /);
   });
 });

@@ -3,10 +3,12 @@ import { expect, it } from 'vitest';
 import type { z } from 'zod';
 import { Drained } from '#src/api/contract/control.js';
 import {
+  Arrival,
   Enqueued,
   Explanation,
   JobAnswer,
   JobWithAttempts,
+  Pruned,
   Relative,
   Retried,
 } from '#src/api/contract/jobs.js';
@@ -53,6 +55,8 @@ it('answers have the shapes of the contract', async () => {
   await ask('GET', '/stats', StatsAnswer);
   await ask('GET', '/info', Info);
   await ask('GET', '/jobs/77', Problem);
+  for (const job of (await answer('GET', '/arrivals')) as object[]) Arrival.strict().parse(job);
+  await ask('POST', '/prune', Pruned, { keep_jobs: 10, dry_run: true });
 
   world.provider.answer = () => undefined;
   await world.watch.history.sample();

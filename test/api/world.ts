@@ -84,6 +84,7 @@ export function apiWorld(): ApiWorld {
       version: '0.0.0',
       schedule: { expression: '* * * * *', timezone: 'UTC' },
       handlersDir,
+      outputRoot: path.join(handlersDir, '.output'),
       interpreters: {},
       concurrency: 2,
       timeoutMs: 1_000,

@@ -1,10 +1,11 @@
 /** `npm run bench [NAME…]`: prints ratios, each against what the project asks of it. */
 import { attempt } from './attempt.mjs';
+import { growth } from './growth.mjs';
 import { idle, replayMemory } from './life.mjs';
 import { queue } from './queue.mjs';
 import { start } from './start.mjs';
 
-const ALL = { queue, attempt, start, idle, replay: replayMemory };
+const ALL = { queue, growth, attempt, start, idle, replay: replayMemory };
 
 const wanted = process.argv.slice(2);
 for (const [name, run] of Object.entries(ALL)) {

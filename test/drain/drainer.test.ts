@@ -20,6 +20,8 @@ import { freshMemoryDatabase } from '../support/postgres.js';
 
 const START = new Date('2026-05-01T12:00:00Z');
 const LEASE_MS = 1_800_000;
+/** For what is waited for: a shared machine can stand still for a while. */
+const PATIENCE = { timeout: 20_000 };
 
 describe('the drainer', () => {
   let db: Database;
@@ -76,6 +78,10 @@ describe('the drainer', () => {
     });
   const statuses = async () =>
     (await listJobs(db, { limit: 100 })).jobs.map(({ status }) => status).reverse();
+  /** Resolves once the job is in that state. */
+  const settled = async (id: string, status: string) => {
+    await expect.poll(async () => (await findJob(db, id)).status, PATIENCE).toBe(status);
+  };
   const endAll = (code = 0) => {
     for (const run of provider.running) run.end(exited(code));
   };
@@ -435,6 +441,89 @@ describe('the drainer', () => {
       provider.answer = () => exited(0);
       expect(await drainer.tick('schedule')).toMatchObject({ done: 1 });
       expect(failures).toBe(-1);
+    });
+
+    it('says which job’s end could not be written when it stays away too long', async () => {
+      const warnings: string[] = [];
+      events.on('warning', ({ message }) => warnings.push(message));
+      await insert({});
+      provider.answer = () => exited(0);
+      const drainer = makeDrainer({ db: failing((sql) => sql.includes('with settled')) });
+      await expect(drainer.tick('schedule')).rejects.toMatchObject({
+        code: 'database-unreachable',
+      });
+      expect(warnings).toEqual([
+        expect.stringMatching(/how job 1 ended could not be written: gone/),
+      ]);
+    });
+
+    it('goes on claiming at the next tick, also while an attempt runs', async () => {
+      let broken = false;
+      await insert({}, {}, {});
+      const drainer = makeDrainer({
+        concurrency: 2,
+        db: failing((sql) => broken && sql.includes('with due')),
+      });
+      const first = drainer.tick('schedule');
+      await provider.started(2);
+      broken = true;
+      provider.running[0]!.end(exited(0));
+      await settled('1', 'done');
+      broken = false;
+      const second = drainer.tick('schedule');
+      await provider.started(3);
+      endAll();
+      expect(await second).toMatchObject({ claimed: 3, done: 3 });
+      expect(await first).toEqual(await second);
+    });
+
+    it('renews its leases as soon as it is back, not only when the next renewal is due', async () => {
+      let broken = true;
+      await insert({});
+      const drainer = makeDrainer({
+        db: failing((sql) => {
+          const hit = broken && sql.includes('held(id, claim_id)');
+          broken &&= !hit;
+          return hit;
+        }),
+      });
+      const tick = drainer.tick('schedule');
+      await provider.started(1);
+      clock.advanceTo(new Date(START.getTime() + LEASE_MS / 3));
+      await expect
+        .poll(async () => (await findJob(db, '1')).locked_at, PATIENCE)
+        .toEqual(clock.now());
+      expect(broken).toBe(false);
+      endAll();
+      await tick;
+    });
+
+    it.each([
+      ['fails', () => Promise.reject(away())],
+      ['does not answer', () => new Promise<never>(() => {})],
+    ])('does not hold up a stop, when it %s', async (_how, answer) => {
+      let broken = false;
+      await insert({}, {});
+      const drainer = makeDrainer({
+        concurrency: 1,
+        patienceMs: LEASE_MS,
+        db: {
+          ...failing(() => false),
+          query: (sql, params) => (broken ? answer() : db.query(sql, params)),
+        },
+      });
+      const tick = expect(drainer.tick('schedule')).rejects.toMatchObject({
+        code: 'database-unreachable',
+      });
+      await provider.started(1);
+      broken = true;
+      const joining = expect(drainer.tick('schedule')).rejects.toMatchObject({
+        code: 'database-unreachable',
+      });
+      await drainer.stop({ graceMs: 0 });
+      await Promise.all([tick, joining]);
+      expect(provider.running).toEqual([]);
+      expect(await statuses()).toEqual(['running', 'pending']);
     });
   });
 });

@@ -1,5 +1,5 @@
 /** What commands answer, and what scripts rely on (docs/cli.md). */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -64,6 +64,23 @@ describe('commands through the emulator', () => {
     const [log] = await json('jobs', 'logs', '1');
     expect(log.stdout).toBe('{"n": 1.10, "id": 1970670598291982290}');
     expect((await run('jobs', 'explain', '1')).stdout).toContain('It is done');
+  });
+
+  it('prune what is done through the emulator, by its settings and by flags', async () => {
+    await json('enqueue', 'echo', '--count', '3');
+    await json('drain');
+    const { counts } = await json('stats');
+    expect(await json('prune')).toEqual({ pruned: 0, dry_run: false });
+    const would = await run('prune', '--keep-jobs', '2', '--dry-run');
+    expect(would.stdout).toBe(
+      `would delete ${counts.done - 2} done jobs; kept are those that finished in the last 7 d and are the newest 2\n`,
+    );
+    expect(await json('prune', '--keep-jobs', '2')).toEqual({
+      pruned: counts.done - 2,
+      dry_run: false,
+    });
+    expect((await json('stats')).counts.done).toBe(2);
+    expect(readdirSync(path.join(folder.dir, '.jobq/output'))).toHaveLength(2);
   });
 
   it('exit with 1 when a job died, and say how to run it again', async () => {
@@ -216,6 +233,8 @@ describe('commands without an emulator', () => {
     [['drain', '--memory', '--sandbox', 'qemu'], 3, /qemu/],
     [['drain', '--config', 'nope.json'], 2, /no configuration file .*nope\.json/],
     [['reset'], 2, /no terminal to ask on/],
+    [['prune', '--database-url', 'postgres://u@127.0.0.1:1/x'], 2, /keeps all its jobs unless/],
+    [['prune', '--keep', 'long'], 2, /--keep is "long"/],
     [['migrate', '--database-url', 'postgres://u:secret@127.0.0.1:1/x'], 3, /127\.0\.0\.1:1/],
     [['replay', 'missing.jsonl'], 2, /missing\.jsonl: no such file or directory \(ENOENT\)/],
     [['enqueue', 'x', '--data-dir', '/dev/null/x'], 3, /\/dev\/null/],

@@ -133,6 +133,12 @@ describe('explain', () => {
       ['It has been due for 5 s.', 'All 4 slots are taken. 12 due jobs are before it.'],
     ],
     [
+      'behind more than are counted',
+      {},
+      { ahead: 1_001, running: 4 },
+      ['It has been due for 5 s.', 'All 4 slots are taken. More than 1000 due jobs are before it.'],
+    ],
+    [
       'due, paused',
       {},
       { paused: true },

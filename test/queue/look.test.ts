@@ -120,8 +120,8 @@ describe.each([
 
     it('reads what is next from its index, however many jobs are done', async () => {
       await db.exec(`insert into jobs (kind, payload, status)
-        select 'work', '{}', 'done' from generate_series(1, 5000)`);
-      await insert({}, {});
+        select 'work', '{}', case when n % 2 = 0 then 'done' else 'pending' end
+        from generate_series(1, 10000) as n`);
       await db.exec('analyze jobs');
       let plan = '';
       const explaining = {
@@ -134,7 +134,7 @@ describe.each([
       await listJobs(explaining, { status: 'pending', order: 'next', limit: 10 });
       expect(plan).toMatch(/Index Scan using jobs_pending_idx/);
       expect(plan).not.toMatch(/Sort/);
-      expect(await ids({ status: 'pending', order: 'next' })).toEqual(['5001', '5002']);
+      expect(await ids({ status: 'pending', order: 'next', limit: 2 })).toEqual(['1', '3']);
     });
   });
 

@@ -13,7 +13,7 @@ import { findJob } from '#src/queue/find.js';
 import { heartbeat } from '#src/queue/heartbeat.js';
 import { showJob } from '#src/queue/inspect.js';
 import { listJobs } from '#src/queue/list.js';
-import { prune } from '#src/queue/prune.js';
+import { countPrunable, type Keep, prune } from '#src/queue/prune.js';
 import { reap } from '#src/queue/reap.js';
 import { release } from '#src/queue/release.js';
 import { retry, retryAll } from '#src/queue/retry.js';
@@ -314,36 +314,37 @@ describe.each([
     });
 
     it.each([
-      ['done', 3, (claimed: Claim) => verdict(claimed)],
-      ['pending', 3, (claimed: Claim) => failed(claimed)],
-      ['dead', 1, (claimed: Claim) => failed(claimed)],
+      ['that succeeded', (claimed: Claim) => verdict(claimed), 'done', 'exited'],
+      ['that failed', (claimed: Claim) => failed(claimed), 'pending', 'exited'],
+      [
+        'that lost its sandbox',
+        (claimed: Claim) => ({ ...failed(claimed), outcome: 'lost' as const }),
+        'pending',
+        'lost',
+      ],
     ])(
-      'counts once when it is sent again, as %s: its answer was lost',
-      async (status, maxAttempts, make) => {
-        await insert({ maxAttempts });
-        const sent = make(await claimOne());
-        const first = await settle(db, sent, { now: at(2) });
+      'answers again when the answer for an attempt %s got lost',
+      async (_what, make, status, outcome) => {
+        await insert({});
+        const claimed = await claimOne();
+        const first = await settle(db, make(claimed), { now: at(2) });
         const [before, record] = [await job('1'), await attempts('1')];
-        const again = await settle(db, sent, { now: at(2) });
-        expect(again).toMatchObject({ owned: true, status });
-        if (status === 'pending') expect(again.run_after).toEqual(first.run_after);
+        expect(await settle(db, make(claimed), { now: at(9) })).toEqual(first);
         expect(await job('1')).toEqual(before);
         expect(await attempts('1')).toEqual(record);
+        expect(record).toMatchObject([{ outcome, finished_at: at(2) }]);
+        expect(first).toMatchObject({ owned: true, status });
       },
     );
 
-    it('counts once when it is sent again, also after another has claimed the job', async () => {
+    it('answers again as before when the job has been claimed since', async () => {
       await insert({});
-      const a = failed(await claimOne());
-      await settle(db, a, { now: at(2) });
-      const b = await claimOne(600);
-      const before = await job('1');
-      expect(await settle(db, a, { now: at(2) })).toMatchObject({ owned: true, status: 'pending' });
-      expect(await job('1')).toEqual(before);
-      expect(await attempts('1')).toMatchObject([
-        { outcome: 'exited', exit_code: 1 },
-        { claim_id: b.claim_id, outcome: null },
-      ]);
+      const a = await claimOne();
+      await settle(db, failed(a), { now: at(2) });
+      await claimOne(600);
+      const again = await settle(db, failed(a), { now: at(601) });
+      expect(again).toEqual({ owned: true, status: 'pending', run_after: at(600) });
+      expect((await attempts('1'))[0]).toMatchObject({ outcome: 'exited' });
     });
 
     it('is superseded as often as it is sent', async () => {
@@ -384,14 +385,25 @@ describe.each([
       expect(await attempts('1')).toMatchObject([{ outcome: 'released', finished_at: at(1) }]);
     });
 
-    it('counts once when it is sent again: its answer was lost', async () => {
+    it('answers again when the answer got lost, and gives back one attempt only', async () => {
       await insert({});
-      const { claim_id: claimId } = await claimOne();
-      expect(await release(db, { id: '1', claimId, now: at(1) })).toBe(true);
-      const next = await claimOne(2);
-      expect(await release(db, { id: '1', claimId, now: at(1) })).toBe(true);
-      expect(await job('1')).toMatchObject({ claim_id: next.claim_id, attempts: 1 });
-      expect(await attempts('1')).toMatchObject([{ outcome: 'released' }, { outcome: null }]);
+      await settle(db, failed(await claimOne()), { now: at(1) });
+      const { id, claim_id: claimId } = await claimOne(600);
+      for (const seconds of [601, 602]) {
+        expect(await release(db, { id, claimId, now: at(seconds) })).toBe(true);
+      }
+      expect((await job('1')).attempts).toBe(1);
+      expect((await attempts('1'))[1]).toMatchObject({ outcome: 'released', finished_at: at(601) });
+    });
+
+    it('leaves the reason why the claim was taken away', async () => {
+      await insert({});
+      const { id, claim_id: claimId } = await claimOne();
+      await cancel(db, { id, now: at(1) });
+      expect(await release(db, { id, claimId, now: at(2) })).toBe(false);
+      expect(await attempts('1')).toMatchObject([
+        { outcome: 'superseded', error: 'cancelled by hand' },
+      ]);
     });
 
     it('does nothing for a claim that has passed on', async () => {
@@ -547,6 +559,10 @@ describe.each([
       const { claimId } = await cancel(db, { id: '1', now: at(1) });
       expect(claimId).toBe(claimed.claim_id);
       expect(await job('1')).toMatchObject({ status: 'dead', claim_id: null, locked_at: null });
+      // Its drainer may be dead: then nobody else ends the record of the attempt.
+      expect(await attempts('1')).toMatchObject([
+        { outcome: 'lost', error: 'cancelled by hand', finished_at: at(1) },
+      ]);
       await expect(cancel(db, { id: '1', now: at(2) })).rejects.toMatchObject({ code: 'conflict' });
     });
 
@@ -633,6 +649,25 @@ describe.each([
       expect((await stats(db, { now: at(9) })).counts).toMatchObject({ done: 2, dead: 1 });
     });
 
+    it('keeps everything by a rule that is left out, and what it does not know the time of', async () => {
+      const old = await done(at(-8 * DAY));
+      const unknown = await insert({});
+      await db.query(`update jobs set status = 'done' where id = $1`, unknown);
+      const young = await done(at(0));
+      const rules: [Keep, string[]][] = [
+        [{}, []],
+        [{ ageMs: 9 * DAY * 1_000 }, []],
+        [{ count: 2 }, []],
+        [{ ageMs: 7 * DAY * 1_000, count: 2 }, [old]],
+        [{ ageMs: 9 * DAY * 1_000, count: 0 }, [young]],
+      ];
+      for (const [keep, gone] of rules) {
+        expect(await countPrunable(db, { now: at(0), keep })).toBe(gone.length);
+        expect(await prune(db, { now: at(0), keep })).toEqual(gone);
+      }
+      expect((await job(unknown[0]!)).status).toBe('done');
+    });
+
     it('takes attempts along, and more than one chunk', async () => {
       await db.query(
         `insert into jobs (kind, payload, status, attempts, finished_at)
@@ -676,6 +711,7 @@ describe.each([
       expect(await stats(db, { now: at(10) })).toEqual({
         counts: { pending: 3, running: 0, done: 1, dead: 0 },
         due: 2,
+        estimated: [],
         oldest_waiting_ms: 40_000,
         next_run_after: at(60),
         last_minute: { attempts: 1, done: 1, failed: 0 },
@@ -685,6 +721,44 @@ describe.each([
     it('has no age when nothing is due', async () => {
       await insert({ runAfter: at(60) });
       expect(await stats(db, { now: at(0) })).toMatchObject({ oldest_waiting_ms: null, due: 0 });
+    });
+  });
+
+  describe('list', () => {
+    it('pages and filters', async () => {
+      await insert({ kind: 'a' }, { kind: 'b' }, { kind: 'a' });
+      const ids = async (filter: object) =>
+        (await listJobs(db, { limit: 10, ...filter })).jobs.map(({ id }) => id);
+      expect(await ids({})).toEqual(['3', '2', '1']);
+      expect(await ids({ before: '3', limit: 1 })).toEqual(['2']);
+      expect(await ids({ kind: 'a' })).toEqual(['3', '1']);
+      expect(await ids({ kind: 'a', before: '3' })).toEqual(['1']);
+      expect(await ids({ status: 'dead' })).toEqual([]);
+      await claimOne();
+      expect(await ids({ kind: 'a', status: 'running' })).toEqual(['1']);
+      expect(await ids({ kind: 'a', status: 'pending' })).toEqual(['3']);
+      expect(await ids({ status: 'pending' })).toEqual(['3', '2']);
+      expect(await ids({ status: 'pending', before: '3' })).toEqual(['2']);
+      // Across states, and no more than asked for.
+      expect(await ids({ kind: 'a', limit: 1 })).toEqual(['3']);
+    });
+
+    it('tells kinds apart that begin alike, however long they are', async () => {
+      // More than an index entry may hold.
+      const long = Array.from({ length: 6_000 }, (_, n) => String.fromCodePoint(0x4e00 + n)).join(
+        '',
+      );
+      const [first, second, third] = await insert(
+        { kind: long },
+        { kind: `${long}!` },
+        { kind: long.slice(0, 100) },
+      );
+      const ids = async (kind: string) =>
+        (await listJobs(db, { limit: 10, kind })).jobs.map(({ id }) => id);
+      expect(await ids(long)).toEqual([first]);
+      expect(await ids(`${long}!`)).toEqual([second]);
+      expect(await ids(long.slice(0, 100))).toEqual([third]);
+      expect(await ids(long.slice(0, 99))).toEqual([]);
     });
   });
 });

@@ -1,8 +1,5 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
+import { PostgresServer } from './postgres-server.mjs';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -13,25 +10,7 @@ declare module 'vitest' {
 
 /** vitest's globalSetup: one PostgreSQL server for the whole run. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const keeper = spawn(
-    process.execPath,
-    [fileURLToPath(new URL('./postgres-keeper.mjs', import.meta.url))],
-    {
-      stdio: ['pipe', 'pipe', 'inherit'],
-      // Not in our process group: Ctrl-C is for us, and the keeper ends with its stdin.
-      detached: true,
-    },
-  );
-  const exited = once(keeper, 'exit');
-  const line = await Promise.race([
-    once(createInterface({ input: keeper.stdout }), 'line').then(([text]) => String(text)),
-    exited.then(([code]) => {
-      throw new Error(`the test server did not start: exit status ${code}`);
-    }),
-  ]);
-  project.provide('postgresUrl', JSON.parse(line).url);
-  return async () => {
-    keeper.stdin.end();
-    await exited;
-  };
+  const server = await PostgresServer.start();
+  project.provide('postgresUrl', server.url);
+  return () => server.close();
 }

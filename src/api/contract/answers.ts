@@ -4,11 +4,21 @@
  */
 import { z } from 'zod';
 import { Advanced, Drained, Examples, Paused, ReplayStarted, SandboxInUse } from './control.js';
-import { Enqueued, Explanation, JobAnswer, JobWithAttempts, Relative, Retried } from './jobs.js';
+import {
+  Arrival,
+  Enqueued,
+  Explanation,
+  JobAnswer,
+  JobWithAttempts,
+  Pruned,
+  Relative,
+  Retried,
+} from './jobs.js';
 import { Info, Overview, StatsAnswer } from './overview.js';
 
 export const ANSWERS = {
   Advanced,
+  Arrivals: z.array(Arrival),
   Drained,
   Enqueued,
   Examples,
@@ -21,6 +31,7 @@ export const ANSWERS = {
   Ok: z.object({ ok: z.literal(true) }),
   Overview,
   Paused,
+  Pruned,
   ReplayStarted,
   Retried,
   SandboxInUse,

@@ -90,3 +90,21 @@ export type Enqueued = z.infer<typeof Enqueued>;
 
 /** `POST /jobs/retry` */
 export const Retried = z.object({ retried: count }).meta({ id: 'Retried' });
+
+/** `GET /arrivals`: a job as it came in, and what became of it. */
+export const Arrival = z
+  .object({
+    id,
+    kind: z.string(),
+    payload: z.unknown(),
+    status,
+    attempts: count,
+    max_attempts: count,
+    run_after: time,
+    created_at: time,
+  })
+  .meta({ id: 'Arrival' });
+
+/** `POST /prune`: how many jobs went, or would go. */
+export const Pruned = z.object({ pruned: count, dry_run: z.boolean() }).meta({ id: 'Pruned' });
+export type Pruned = z.infer<typeof Pruned>;

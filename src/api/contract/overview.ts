@@ -1,5 +1,6 @@
 /** What runs here, and how the queue stands. */
 import { z } from 'zod';
+import { STATUSES } from '../../job/job.js';
 import { JobLine } from './jobs.js';
 import { count, milliseconds, time } from './scalars.js';
 
@@ -36,6 +37,8 @@ export const StatsAnswer = z
   .object({
     counts: z.object({ pending: count, running: count, done: count, dead: count }),
     due: count,
+    /** Which of the numbers above are estimates. */
+    estimated: z.array(z.enum([...STATUSES, 'due'])),
     oldest_waiting_ms: milliseconds.nullable(),
     next_run_after: time.nullable(),
     last_minute: z.object({ attempts: count, done: count, failed: count }),

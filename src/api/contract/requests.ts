@@ -13,7 +13,9 @@ export const ENQUEUE_LIMIT = 100_000;
 export const LIST_LIMIT = 1_000;
 
 const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
-const attempts = z.int().min(1).max(2_147_483_647);
+/** Of Postgres' int. */
+const MOST_OF_INT = 2_147_483_647;
+const attempts = z.int().min(1).max(MOST_OF_INT);
 
 /** A job to insert; `payload` is cut out of the body as text, never parsed. */
 export const NewJobBody = z
@@ -39,6 +41,46 @@ export const RetryBody = z.strictObject({ kind: z.string().optional() }).meta({ 
 
 const yesOrNo = z.enum(['true', 'false']).transform((text) => text === 'true');
 
+/** `GET /stats` */
+export const StatsQuery = z.strictObject({
+  /** Count everything, however long that takes. */
+  exact: yesOrNo.optional(),
+});
+
+/** A whole number from 1 to `most`, as a query has it. */
+const upTo = (most: number) =>
+  z.coerce
+    .number()
+    .pipe(z.int().min(1).max(most))
+    .meta({ type: 'integer', minimum: 1, maximum: most });
+
+/** `GET /arrivals` */
+export const ArrivalQuery = z.strictObject({
+  /** The last id of the page before. */
+  after: z
+    .string()
+    .regex(/^\d{1,18}$/, 'is no id')
+    .optional(),
+  /** By the time of the insert. */
+  since: instant.optional(),
+  until: instant.optional(),
+  /** May stand several times. */
+  kind: z.union([z.string(), z.array(z.string())]).optional(),
+  limit: upTo(LIST_LIMIT).optional(),
+});
+
+/** `POST /prune`: which done jobs are to stay; a rule left out keeps everything. */
+export const PruneBody = z
+  .strictObject({
+    /** Milliseconds since they finished. */
+    keep_ms: z.number().positive().optional(),
+    /** How many, at most. */
+    keep_jobs: z.int().min(0).max(MOST_OF_INT).optional(),
+    /** Only says how many jobs would go. */
+    dry_run: z.boolean().optional(),
+  })
+  .meta({ id: 'Prune' });
+
 /** `GET /jobs` */
 export const ListQuery = z.strictObject({
   status: z.enum(STATUSES).optional(),
@@ -51,11 +93,7 @@ export const ListQuery = z.strictObject({
   order: z.enum(ORDERS).optional(),
   /** Where the page begins: what the `next` link of the page before says. */
   before: z.string().optional(),
-  limit: z.coerce
-    .number()
-    .pipe(z.int().min(1).max(LIST_LIMIT))
-    .meta({ type: 'integer', minimum: 1, maximum: LIST_LIMIT })
-    .optional(),
+  limit: upTo(LIST_LIMIT).optional(),
   /** `false` leaves the payloads out. */
   payload: yesOrNo.optional(),
 });

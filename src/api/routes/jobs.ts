@@ -1,8 +1,19 @@
 /** The jobs of the table. */
 import type { Context } from 'hono';
+import { JobqError } from '../../errors.js';
 import type { Job } from '../../job/job.js';
+import { RawJson } from '../../json.js';
 import { json, stream, withPayload } from '../answer.js';
-import { EditBody, ListQuery, LogsQuery, NewJobBody, RetryBody } from '../contract.js';
+import {
+  ArrivalQuery,
+  EditBody,
+  LIST_LIMIT,
+  ListQuery,
+  LogsQuery,
+  NewJobBody,
+  PruneBody,
+  RetryBody,
+} from '../contract.js';
 import { readNewJobs } from '../input.js';
 import { jobLine } from '../job-line.js';
 import { route } from '../route.js';
@@ -23,6 +34,21 @@ export const JOB_ROUTES = [
         context.header('link', `</jobs?${query}>; rel="next"`);
       }
       return json(context, jobs.map(payload ? withPayload : withoutPayload));
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/arrivals',
+    summary: 'Jobs in the order in which they came, for a recording.',
+    query: ArrivalQuery,
+    answers: 'Arrivals',
+    async handle({ context, service, query: { kind, limit = LIST_LIMIT, ...filter } }) {
+      const kinds = kind === undefined ? undefined : [kind].flat();
+      const jobs = await service.arrivals({ ...filter, kinds, limit });
+      return json(
+        context,
+        jobs.map((job) => ({ ...job, payload: new RawJson(job.payload) })),
+      );
     },
   }),
   route({
@@ -47,6 +73,24 @@ export const JOB_ROUTES = [
     answers: 'Retried',
     handle: async ({ context, service, body }) =>
       json(context, { retried: await service.retryAll(body.kind) }),
+  }),
+  route({
+    method: 'post',
+    path: '/prune',
+    summary: 'Deletes done jobs that are older, or more, than are to stay.',
+    body: PruneBody,
+    answers: 'Pruned',
+    async handle({ context, service, body: { keep_ms, keep_jobs, dry_run = false } }) {
+      if (keep_ms === undefined && keep_jobs === undefined) {
+        throw new JobqError(
+          'input',
+          'nothing is said of what to keep',
+          'Give keep_ms (milliseconds since a job finished), keep_jobs (how many), or both.',
+        );
+      }
+      const keep = { ageMs: keep_ms, count: keep_jobs };
+      return json(context, { pruned: await service.prune(keep, { dryRun: dry_run }), dry_run });
+    },
   }),
   route({
     method: 'get',

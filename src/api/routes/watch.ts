@@ -1,6 +1,6 @@
 /** What runs here, how the queue stands, and what happens. */
 import { json, stream } from '../answer.js';
-import { EventsQuery } from '../contract.js';
+import { EventsQuery, StatsQuery } from '../contract.js';
 import { route } from '../route.js';
 import { eventStream } from '../sse.js';
 
@@ -32,9 +32,11 @@ export const WATCH_ROUTES = [
   route({
     method: 'get',
     path: '/stats',
-    summary: 'How the queue stands.',
+    summary: 'How the queue stands; what is above 10,000 is estimated unless exact=true.',
+    query: StatsQuery,
     answers: 'Stats',
-    handle: async ({ context, service }) => json(context, await service.stats()),
+    handle: async ({ context, service, query: { exact = false } }) =>
+      json(context, await service.stats({ exact })),
   }),
   route({
     method: 'get',

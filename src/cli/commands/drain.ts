@@ -11,10 +11,11 @@ export async function drain(command: Command): Promise<number> {
   const { config, output } = readInvocation(command);
   const connection = await connect(config, 'jobq-dev drain');
   const { world } = connection;
-  const stop = (graceMs: number) => void world?.currentDrainer()?.stop({ graceMs });
+  // Also while the drainer is being made: it then claims nothing.
+  const stop = async (graceMs: number) => (await world?.drainer())?.stop({ graceMs });
   const interrupt = onInterrupt(
-    () => stop(config.graceMs),
-    () => stop(0),
+    () => void stop(config.graceMs).catch(() => {}),
+    () => void stop(0).catch(() => {}),
   );
   // The counts are the one document of --json; the lines are for people.
   const stopPrinting = world && !output.json ? printEvents(world.events, output) : undefined;

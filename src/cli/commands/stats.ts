@@ -1,27 +1,29 @@
 import type { Command } from 'commander';
 import { ask } from '../../api/client.js';
 import { formatDuration } from '../../job/duration.js';
-import { STATUSES } from '../../job/job.js';
+import { STATUSES, type Status } from '../../job/job.js';
 import { plural } from '../../job/text.js';
-import type { Stats } from '../../queue/stats.js';
+import { COUNTED, type Stats } from '../../queue/stats.js';
 import { connect } from '../connect.js';
 import { readInvocation } from '../options.js';
 
 /** `jobq-dev stats`: counts, and the age of the oldest waiting job. */
 export async function stats(command: Command): Promise<number> {
-  const { config, output } = readInvocation(command);
+  const { config, output, flags } = readInvocation<{ exact?: boolean }>(command);
   const connection = await connect(config, 'jobq-dev stats');
   try {
-    const text = await ask(connection.send, 'GET', '/stats');
+    const text = await ask(connection.send, 'GET', flags.exact ? '/stats?exact=true' : '/stats');
     output.document(text);
-    const { counts, due, oldest_waiting_ms, next_run_after, last_minute } = JSON.parse(
+    const { counts, due, estimated, oldest_waiting_ms, next_run_after, last_minute } = JSON.parse(
       text,
     ) as Omit<Stats, 'next_run_after'> & { next_run_after: string | null };
-    output.line(STATUSES.map((status) => `${counts[status]} ${status}`).join(', '));
+    const shown = (name: Status | 'due', count: number) =>
+      estimated.includes(name) ? about(count) : String(count);
+    output.line(STATUSES.map((status) => `${shown(status, counts[status])} ${status}`).join(', '));
     output.line(
       oldest_waiting_ms === null
         ? 'nothing is due'
-        : `oldest waiting job: ${formatDuration(oldest_waiting_ms)} (${due} due)`,
+        : `oldest waiting job: ${formatDuration(oldest_waiting_ms)} (${shown('due', due)} due)`,
     );
     if (next_run_after !== null) output.line(`next job due at ${next_run_after}`);
     output.line(
@@ -31,4 +33,9 @@ export async function stats(command: Command): Promise<number> {
   } finally {
     await connection.close();
   }
+}
+
+/** An estimate, with no more digits than it is worth. */
+function about(count: number): string {
+  return count <= COUNTED ? `more than ${count}` : `about ${Number(count.toPrecision(2))}`;
 }
