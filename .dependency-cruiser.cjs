@@ -55,10 +55,15 @@ module.exports = {
       EVENTS,
       DATABASE_PORT,
       '^src/(job|queue|drain)/',
-      '^src/api/client\\.ts$',
+      '^src/api/(client|contract)\\.ts$',
+    ]),
+    only('ui', '^ui/', [
+      '^src/api/contract[/.]',
+      '^src/api/(client|follow-events)\\.ts$',
+      '^src/job/',
+      '^src/(errors|json|suggest)\\.ts$',
     ]),
     only('record', '^src/record/', [BASICS, '^src/job/', '^src/queue/arrivals\\.ts$']),
-    only('ui', '^ui/', ['^src/api/contract\\.ts$']),
     {
       name: 'cli-is-the-top',
       severity: 'error',
@@ -70,9 +75,10 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: '^src/(cli(/|\\.ts$)|(dev|world|open-world|doctor|build-schema|config)\\.ts$)',
+        pathNot:
+          '^src/(cli(/|\\.ts$)|(dev|world|drain-config|open-world|doctor|build-schema|config)\\.ts$)',
       },
-      to: { path: '^src/(dev|world|open-world|doctor|config|settings)\\.ts$' },
+      to: { path: '^src/(dev|world|drain-config|open-world|doctor|config|settings)\\.ts$' },
     },
   ],
   options: {

@@ -7,14 +7,8 @@ import { JobqError, systemReason } from './errors.js';
 import type { RetryPolicyName } from './job/retry.js';
 import { checkJson, JsonFault } from './json.js';
 import type { Keep } from './queue/prune.js';
-import {
-  checkSettings,
-  envName,
-  flagName,
-  type SandboxName,
-  SETTINGS,
-  type Settings,
-} from './settings.js';
+import type { SandboxName } from './sandbox/port.js';
+import { checkSettings, envName, flagName, SETTINGS, type Settings } from './settings.js';
 import { didYouMean } from './suggest.js';
 
 export interface Config {
@@ -41,6 +35,12 @@ export interface Config {
   outputLimitBytes: number;
   leaseMs: number;
   graceMs: number;
+  /** The oldest waiting job should not be older than this. */
+  alertAgeMs: number;
+  /** Whether the clock of a shared database's emulator may be moved ahead. */
+  allowTimeTravel: boolean;
+  /** What requests over HTTP must carry. */
+  token: string | undefined;
   retry: RetryPolicyName;
   /** Which done jobs are kept. By default a local database stays small, and a server keeps all. */
   keep: Keep;
@@ -117,6 +117,9 @@ export function loadConfig(sources: ConfigSources): { config: Config; warnings: 
     outputLimitBytes: merged.outputLimit ?? 1024 ** 2,
     leaseMs: merged.lease ?? 1_800_000,
     graceMs: merged.grace ?? 10_000,
+    alertAgeMs: merged.alertAge ?? 300_000,
+    allowTimeTravel: merged.allowTimeTravel ?? false,
+    token: merged.token,
     retry: merged.retry ?? 'minutes',
     keep: {
       ageMs: merged.keep ?? (isLocal ? KEPT_LOCALLY.ageMs : undefined),

@@ -36,17 +36,21 @@ export async function startEmulator(config: Config, options: EmulatorOptions): P
     const server = await listen(world.service, {
       port: config.port,
       tries: mayMove ? PORTS_TRIED : 0,
+      token: config.token,
     });
     const url = `http://127.0.0.1:${server.port}`;
     await world.drainer();
     world.announce(url);
     world.cron!.start();
+    world.watch.history.start();
     return {
       world,
       url,
       async stop({ graceMs }) {
         world.cron!.stop();
+        await world.replays.stop();
         await world.currentDrainer()?.stop({ graceMs });
+        world.watch.close();
         await server.close();
         await world.close();
       },

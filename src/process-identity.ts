@@ -17,6 +17,13 @@ export function processStart(pid: number): string | undefined {
   return start === 'unknown' ? (exists(pid) ? HIDDEN : undefined) : start;
 }
 
+/** Whether the process that had this pid and start is there yet; where that is hidden, it may be. */
+export function isAlive(process: { pid: number; processStart: string }): boolean {
+  const start = processStart(process.pid);
+  if (start === HIDDEN || process.processStart === HIDDEN) return start !== undefined;
+  return start === process.processStart;
+}
+
 function exists(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { JobqError } from './errors.js';
 import { parseDuration } from './job/duration.js';
 import { RETRY_POLICIES, type RetryPolicyName } from './job/retry.js';
+import { SANDBOXES } from './sandbox/port.js';
 import { createSchedule } from './schedule.js';
 import { didYouMean } from './suggest.js';
 
@@ -70,9 +71,6 @@ const schedule = (make: (text: string) => void) =>
     }
   });
 
-export const SANDBOXES = ['auto', 'process', 'qemu', 'pandastack'] as const;
-export type SandboxName = (typeof SANDBOXES)[number];
-
 /** Every setting, under the name it has in `jobq.config.json`; lower-case units are noted. */
 export const SETTINGS = z.strictObject({
   dataDir: name.optional(),
@@ -92,6 +90,12 @@ export const SETTINGS = z.strictObject({
   outputLimit: size.optional(),
   lease: duration.optional(),
   grace: duration.optional(),
+  alertAge: duration.optional(),
+  allowTimeTravel: flag.optional(),
+  token: z
+    .string('must be text')
+    .regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters, without blanks')
+    .optional(),
   retry: z.enum(Object.keys(RETRY_POLICIES) as [RetryPolicyName]).optional(),
   keep: duration.optional(),
   keepJobs: whole(0, 10_000_000).optional(),

@@ -3,23 +3,27 @@
  * service. The emulator adds cron and ports to it (dev.ts).
  */
 import path from 'node:path';
-import { Service } from './api/service.js';
+import type { Examples } from './api/contract.js';
+import { Control } from './api/control.js';
+import { type Addresses, Service } from './api/service.js';
+import { Watch } from './api/watch.js';
 import { SystemClock } from './clock.js';
 import { type Config, requireHandlers } from './config.js';
 import { migrate } from './db/migrate.js';
 import type { Opened } from './db/open.js';
 import type { Database } from './db/port.js';
 import { watched } from './db/watched.js';
-import type { AttemptSettings } from './drain/attempt.js';
 import { Cron } from './drain/cron.js';
 import { Drainer } from './drain/drainer.js';
+import { Sandboxes } from './drain/sandboxes.js';
+import { attemptSettings, drainSettings, makeProvider } from './drain-config.js';
 import { JobqError } from './errors.js';
 import { Events, type TickCause } from './events.js';
-import { RETRY_POLICIES } from './job/retry.js';
+import { copyHandlers } from './examples.js';
+import { LiveReplays } from './live-replays.js';
+import { announcePresence } from './presence.js';
 import { type Reaped, reap } from './queue/reap.js';
-import { createProvider } from './sandbox/create.js';
 import type { SandboxProvider } from './sandbox/port.js';
-import { cleanLeftovers } from './sandbox/process/index.js';
 import { createSchedule } from './schedule.js';
 import { VERSION } from './version.js';
 
@@ -31,6 +35,7 @@ export interface World {
   db: Database;
   clock: SystemClock;
   events: Events;
+  watch: Watch;
   service: Service;
   /** Made at the first use, with its sandbox provider. */
   drainer: () => Promise<Drainer>;
@@ -39,6 +44,7 @@ export interface World {
   /** The provider, if a drainer was made. */
   provider: () => SandboxProvider | undefined;
   cron: Cron | undefined;
+  replays: LiveReplays;
   /**
    * What a killed owner of the directory had left running, as it is now. Asked of the database
    * already: whoever asks it for something else is answered later.
@@ -67,33 +73,37 @@ export async function makeWorld(
   opening: Promise<Opened>,
 ): Promise<World> {
   const events = new Events();
-  const newProvider = () => makeProvider(config, (message) => events.emit('warning', { message }));
+  const warn = (message: string) => events.emit('warning', { message });
+  const sandboxes = new Sandboxes({
+    make: (name = config.sandbox) => makeProvider({ ...config, sandbox: name }, warn),
+    unused: async (provider) => current?.unused(provider),
+  });
   // The emulator needs one for certain: it is made while the database opens. A failure is met where
   // the drainer is asked for.
-  const early = withCron ? newProvider() : undefined;
-  const closeEarly = async () => (await early?.catch(() => undefined))?.close();
+  if (withCron) sandboxes.first().catch(() => {});
   const schedule = createSchedule(config.cron, config.timezone);
   const { db: opened, lock } = await opening.catch(async (error: unknown) => {
-    await closeEarly();
+    await sandboxes.close();
     throw error;
   });
   const clock = new SystemClock();
   const db = watched(opened, (reachable, message) =>
     events.emit('database', { at: clock.now(), reachable, message }),
   );
+  const watch = new Watch({ db, clock, events });
+  const addresses: Addresses = {};
   const outputRoot = path.join(config.dataDir, 'output');
   let making: Promise<Drainer> | undefined;
-  let provider: SandboxProvider | undefined;
   let current: Drainer | undefined;
 
   async function makeDrainer(): Promise<Drainer> {
-    provider = await (early ?? newProvider());
+    await sandboxes.first();
     current = new Drainer({
       ...drainSettings(config),
       db,
       clock,
       events,
-      provider: () => provider!,
+      provider: () => sandboxes.current!,
       attempt: attemptSettings(config, outputRoot),
       beforeClaim: async () => requireHandlers(config),
       patienceMs: withCron ? config.leaseMs : COMMAND_PATIENCE_MS,
@@ -109,7 +119,7 @@ export async function makeWorld(
     await migrate(db);
     if (db.driver === 'postgres') await syncClock(db, clock);
   } catch (error) {
-    await closeEarly();
+    await sandboxes.close();
     await db.close();
     lock?.release();
     throw error;
@@ -123,6 +133,7 @@ export async function makeWorld(
   async function onTick(cause: TickCause): Promise<void> {
     try {
       if (db.driver === 'postgres') await syncClock(db, clock);
+      if (service.control.paused) return;
       await (await drainer()).tick(cause);
       if (lock !== undefined) await housekeeping();
       await db.maintain();
@@ -148,47 +159,83 @@ export async function makeWorld(
     await service.prune(config.keep);
   }
 
-  const service = new Service({
+  const replays = new LiveReplays(() => service, events);
+  const makeControl = (cron: Cron) =>
+    new Control({
+      db,
+      clock,
+      events,
+      cron,
+      drainer: () => current,
+      allowTimeTravel: config.allowTimeTravel,
+      useSandbox: (name) => sandboxes.use(name),
+      replay: (file, speed) => replays.start(file, speed),
+      copyExamples: () => copyExamples(config.handlers),
+    });
+  const service: Service = new Service({
     db,
     clock,
     events,
+    watch,
     drainer,
-    provider: () => provider,
-    ...(cron === undefined ? {} : { cron }),
+    held: () => current?.held ?? [],
+    provider: () => sandboxes.current,
+    ...(cron === undefined ? {} : { cron, control: makeControl(cron) }),
     version: VERSION,
     schedule,
     handlersDir: config.handlers,
     outputRoot,
     interpreters: config.interpreters,
     concurrency: config.concurrency,
+    timeoutMs: config.timeoutMs,
     leaseMs: config.leaseMs,
+    alertAgeMs: config.alertAgeMs,
+    addresses: () => addresses,
   });
 
+  let withdraw = () => {};
   let closing: Promise<void> | undefined;
   return {
     db: opened,
     clock,
     events,
+    watch,
     service,
     drainer,
     currentDrainer: () => current,
-    provider: () => provider,
+    provider: () => sandboxes.current,
     cron,
+    replays,
     recovered,
-    announce: (url) => lock?.update({ url }),
+    announce: (url) => {
+      addresses.http = url;
+      lock?.update({ url });
+      withdraw = announcePresence(config.dataDir, { url, token: config.token });
+    },
     close: () => {
       closing ??= (async () => {
         cron?.stop();
+        withdraw();
+        await replays.stop();
+        watch.close();
         await making?.catch(() => {});
         await current?.stop({ graceMs: 0 });
-        await closeEarly();
-        await provider?.close();
+        await sandboxes.close();
         await db.close();
         lock?.release();
       })();
       return closing;
     },
   };
+}
+
+/** The example handlers for a project that has none. */
+async function copyExamples(handlersDir: string): Promise<Examples> {
+  const created: string[] = [];
+  await copyHandlers(handlersDir, (file, isNew) => {
+    if (isNew) created.push(path.relative(handlersDir, file));
+  });
+  return { dir: handlersDir, created };
 }
 
 function recover(db: Database, clock: SystemClock): Promise<Reaped[]> {
@@ -210,74 +257,4 @@ async function syncClock(db: Database, clock: SystemClock): Promise<void> {
     if (tookMs < best.tookMs) best = { tookMs, now: rows[0]!.now, at };
   }
   clock.sync(best.now, best.at);
-}
-
-/**
- * The sandbox provider of a configuration; first ends what an earlier crash has left.
- * @param warn is told what was asked for and is not enforced here.
- * @throws JobqError `sandbox-unavailable`, under `strict` also for such a shortfall.
- */
-export async function makeProvider(
-  config: Config,
-  warn: (message: string) => void,
-): Promise<SandboxProvider> {
-  const journalDir = path.join(config.dataDir, 'journal');
-  await cleanLeftovers(journalDir);
-  const provider = await createProvider({
-    name: config.sandbox,
-    workDir: path.join(config.dataDir, 'work'),
-    journalDir,
-    namespaces: config.namespaces,
-  });
-  const [shortfall] = shortfalls(config, provider);
-  if (shortfall === undefined) return provider;
-  if (!config.strict) {
-    warn(shortfall);
-    return provider;
-  }
-  await provider.close();
-  throw new JobqError(
-    'sandbox-unavailable',
-    shortfall,
-    'Leave out "strict" to go on all the same; jobq-dev doctor says what would help.',
-  );
-}
-
-/** What was asked for and is not enforced. */
-function shortfalls(config: Config, { name, enforces }: SandboxProvider): string[] {
-  return [
-    ...(config.namespaces === 'auto' && enforces.isolation === 'none'
-      ? [
-          `namespaces were asked for, and the sandbox provider "${name}" runs without isolation here`,
-        ]
-      : []),
-    ...(enforces.memory === 'none'
-      ? [`the memory limit is not enforced by the sandbox provider "${name}" here`]
-      : []),
-  ];
-}
-
-/** What the drainer takes from the configuration. */
-export function drainSettings(config: Config) {
-  return {
-    retryPolicy: RETRY_POLICIES[config.retry],
-    seed: config.seed,
-    leaseMs: config.leaseMs,
-    batch: config.batch,
-    concurrency: config.concurrency,
-  };
-}
-
-/** What every attempt takes from the configuration. */
-export function attemptSettings(config: Config, outputRoot: string): AttemptSettings {
-  return {
-    handlersDir: config.handlers,
-    outputRoot,
-    interpreters: config.interpreters,
-    env: config.env,
-    timeoutMs: config.timeoutMs,
-    sandboxTtlMs: config.sandboxTtlMs,
-    memoryBytes: config.memoryBytes,
-    outputLimitBytes: config.outputLimitBytes,
-  };
 }

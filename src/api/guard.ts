@@ -1,3 +1,4 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
 import { JobqError } from '../errors.js';
 import { BODY_LIMIT_BYTES } from './contract.js';
@@ -21,6 +22,39 @@ export const loopbackOnly: MiddlewareHandler = async (context, next) => {
   if (foreign !== undefined) throw new ForeignRequest(foreign);
   await next();
 };
+
+/** What may be asked without a token: whether it lives, by whoever watches over it. */
+export const OPEN_PATHS: readonly string[] = ['/healthz', '/readyz'];
+
+/** Refuses requests without `Authorization: Bearer <token>` (RFC 6750). */
+export function tokenOnly(token: string): MiddlewareHandler {
+  const wanted = digest(token);
+  return async (context, next) => {
+    const [, given] = /^Bearer +(.+)$/i.exec(context.req.header('authorization') ?? '') ?? [];
+    const isOpen = OPEN_PATHS.includes(context.req.path);
+    // Compared by digests: of one length, and in a time that says nothing about where they differ.
+    if (!isOpen && !(given !== undefined && timingSafeEqual(digest(given), wanted))) {
+      throw new TokenNeeded(given !== undefined);
+    }
+    await next();
+  };
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+export class TokenNeeded extends JobqError {
+  constructor(given: boolean) {
+    super(
+      'usage',
+      given
+        ? 'the token is not the one of this emulator'
+        : 'this emulator answers only with a token',
+      'Send "Authorization: Bearer <token>"; commands take it from --token or JOBQ_TOKEN.',
+    );
+  }
+}
 
 export class ForeignRequest extends JobqError {
   constructor(what: string) {

@@ -9,6 +9,8 @@ export interface ListenOptions {
   port: number;
   /** How many of the ports after a taken one are tried. */
   tries: number;
+  /** What requests must carry. */
+  token?: string | undefined;
 }
 
 export interface Listening {
@@ -18,8 +20,11 @@ export interface Listening {
 }
 
 /** @throws JobqError `port-taken` */
-export async function listen(service: Service, { port, tries }: ListenOptions): Promise<Listening> {
-  const app = createApp(service);
+export async function listen(
+  service: Service,
+  { port, tries, token }: ListenOptions,
+): Promise<Listening> {
+  const app = createApp(service, { token });
   for (let at = port; ; at += 1) {
     try {
       return await listenOn(app.fetch, at);

@@ -7,8 +7,9 @@ import path from 'node:path';
 import type { SystemClock } from '../clock.js';
 import type { Database } from '../db/port.js';
 import type { Cron } from '../drain/cron.js';
-import type { Drainer } from '../drain/drainer.js';
+import type { Drainer, Held } from '../drain/drainer.js';
 import { findHandler, type Interpreters } from '../drain/handler.js';
+import { JobqError } from '../errors.js';
 import type { DrainCounts, Events } from '../events.js';
 import { explain } from '../job/explain.js';
 import type { Attempt, Job } from '../job/job.js';
@@ -17,23 +18,43 @@ import { cancel } from '../queue/cancel.js';
 import { type Changes, edit } from '../queue/edit.js';
 import { enqueue, type NewJob } from '../queue/enqueue.js';
 import { findJob } from '../queue/find.js';
-import { type JobFilter, listJobs, showJob } from '../queue/inspect.js';
+import { showJob } from '../queue/inspect.js';
 import { placeInLine } from '../queue/line.js';
+import { lineage } from '../queue/lineage.js';
+import { type JobFilter, listJobs, type Page } from '../queue/list.js';
 import { countPrunable, type Keep, prune } from '../queue/prune.js';
 import { retry, retryAll } from '../queue/retry.js';
 import { type Stats, stats } from '../queue/stats.js';
 import type { SandboxProvider } from '../sandbox/port.js';
-import type { Explanation, Info } from './contract.js';
+import type { Explanation, Info, Overview, Running, StreamEvent } from './contract.js';
+import type { Control } from './control.js';
+import { jobLine } from './job-line.js';
+import { type LogsOptions, logs } from './logs.js';
+import type { Watch } from './watch.js';
+
+/** A stream of events says that it is alive so often. */
+const KEEP_ALIVE_MS = 15_000;
+
+/** Where the emulator answers, as far as it does. */
+export interface Addresses {
+  http?: string;
+  postgres?: string;
+}
 
 export interface ServiceOptions {
   db: Database;
   clock: SystemClock;
   events: Events;
+  watch: Watch;
   drainer: () => Promise<Drainer>;
+  /** The attempts that run here. */
+  held: () => readonly Held[];
   /** The provider in use; undefined before anything was drained in a command of its own. */
   provider: () => SandboxProvider | undefined;
   /** The cron drainer, where one runs. */
   cron?: Cron;
+  /** What steers it. */
+  control?: Control;
   version: string;
   schedule: { expression: string; timezone: string };
   handlersDir: string;
@@ -41,11 +62,18 @@ export interface ServiceOptions {
   outputRoot: string;
   interpreters: Interpreters;
   concurrency: number;
+  timeoutMs: number;
   leaseMs: number;
+  alertAgeMs: number;
+  addresses: () => Addresses;
 }
 
 export class Service {
   constructor(private readonly world: ServiceOptions) {}
+
+  get #paused(): boolean {
+    return this.world.control?.paused ?? false;
+  }
 
   get #now(): Date {
     return this.world.clock.now();
@@ -59,12 +87,26 @@ export class Service {
     return ids;
   }
 
-  list(filter: JobFilter): Promise<Job[]> {
+  list(filter: JobFilter): Promise<Page> {
     return listJobs(this.world.db, filter);
   }
 
-  show(id: string): Promise<Job & { attempts_log: Attempt[] }> {
-    return showJob(this.world.db, id);
+  /** With what an attempt that runs here has written so far. */
+  async show(id: string): Promise<Job & { attempts_log: Attempt[] }> {
+    const live = this.world.watch.log.output.ofJob(id);
+    const job = await showJob(this.world.db, id);
+    for (const attempt of job.attempts_log) {
+      const found = live.find(({ claimId }) => claimId === attempt.claim_id);
+      if (attempt.outcome !== null || found === undefined) continue;
+      attempt.stdout = found.stdout;
+      attempt.stderr = found.stderr;
+    }
+    return job;
+  }
+
+  /** Pieces of text. @throws JobqError `not-found` */
+  logs(id: string, options: LogsOptions): AsyncGenerator<string> {
+    return logs(this.world.watch.log, () => this.show(id), options);
   }
 
   /** Jobs in the order in which they came, for a recording. */
@@ -72,25 +114,34 @@ export class Service {
     return arrivals(this.world.db, filter);
   }
 
-  retry(id: string): Promise<Job> {
-    return retry(this.world.db, { id, now: this.#now });
+  lineage(id: string): Promise<Job[]> {
+    return lineage(this.world.db, id);
   }
 
-  retryAll(kind: string | undefined): Promise<number> {
-    return retryAll(this.world.db, { kind, now: this.#now });
+  async retry(id: string): Promise<Job> {
+    return this.#changed(await retry(this.world.db, { id, now: this.#now }));
+  }
+
+  /** Every dead job, or every dead job of one kind. @returns how many. */
+  async retryAll(kind: string | undefined): Promise<number> {
+    const at = this.#now;
+    const count = await retryAll(this.world.db, { kind, now: at });
+    if (count > 0) this.world.events.emit('changed', { at, job: undefined, count });
+    return count;
   }
 
   /** A running attempt is killed at once when it runs here. */
   async cancel(id: string): Promise<Job> {
     const { job, claimId } = await cancel(this.world.db, { id, now: this.#now });
+    this.#changed(job);
     if (claimId !== undefined && this.world.cron !== undefined) {
       await (await this.world.drainer()).kill(claimId);
     }
     return job;
   }
 
-  edit(id: string, changes: Changes): Promise<Job> {
-    return edit(this.world.db, { id, changes, now: this.#now });
+  async edit(id: string, changes: Changes): Promise<Job> {
+    return this.#changed(await edit(this.world.db, { id, changes, now: this.#now }));
   }
 
   stats(options: { exact?: boolean } = {}): Promise<Stats> {
@@ -114,6 +165,17 @@ export class Service {
     return gone.length;
   }
 
+  /** @throws JobqError `conflict` where no emulator runs. */
+  get control(): Control {
+    const { control } = this.world;
+    if (control !== undefined) return control;
+    throw new JobqError(
+      'conflict',
+      'no emulator runs here that could be steered',
+      'Start it first: npx jobq-dev',
+    );
+  }
+
   /** One tick by hand. */
   async drain(): Promise<DrainCounts> {
     return (await this.world.drainer()).tick('by hand');
@@ -132,15 +194,56 @@ export class Service {
       ...place,
       concurrency,
       nextTick: cron?.next,
-      paused: false,
+      paused: this.#paused,
       noHandler: 'reason' in handler ? handler.reason : undefined,
       leaseMs,
     });
     return { id, status: job.status, reasons };
   }
 
+  /** Everything that one look needs, and the event that it goes on from. */
+  async overview(): Promise<Overview> {
+    const { watch } = this.world;
+    // Taken together, before the rest: an event that is told again is better than one that is not.
+    const event_id = watch.log.lastId;
+    const running = this.running();
+    const { next_run_after, ...stats } = await this.stats();
+    return {
+      info: this.info(),
+      stats: { ...stats, next_run_after: next_run_after?.toISOString() ?? null },
+      running,
+      history: watch.history.samples,
+      event_id,
+    };
+  }
+
+  get lastEventId(): string {
+    return this.world.watch.log.lastId;
+  }
+
+  /** Batches of events; an empty one after a while in which nothing happened. */
+  events(after: string, signal: AbortSignal): AsyncGenerator<StreamEvent[]> {
+    return this.world.watch.log.follow({ after, signal, idleMs: KEEP_ALIVE_MS });
+  }
+
+  /** The attempts that run here, oldest first. */
+  running(): Running[] {
+    const { watch, held, timeoutMs } = this.world;
+    return held().map(({ claim, provider, startedAt }) => ({
+      job: jobLine(claim),
+      claim_id: claim.claim_id,
+      provider: provider.name,
+      isolation: provider.enforces.isolation,
+      started_at: startedAt.toISOString(),
+      timeout_ms: timeoutMs,
+      last_output: watch.log.output.lastLine(claim.claim_id),
+    }));
+  }
+
   info(): Info {
     const { db, clock, cron, version, schedule, handlersDir, concurrency } = this.world;
+    const { timeoutMs, leaseMs, alertAgeMs } = this.world;
+    const { http = null, postgres = null } = this.world.addresses();
     const provider = this.world.provider();
     return {
       version,
@@ -152,8 +255,12 @@ export class Service {
         isolation: provider?.enforces.isolation ?? 'none',
       },
       handlers: handlersDir,
-      cron: { ...schedule, next_tick: cron?.next?.toISOString() ?? null, paused: false },
+      cron: { ...schedule, next_tick: cron?.next?.toISOString() ?? null, paused: this.#paused },
       concurrency,
+      timeout_ms: timeoutMs,
+      lease_ms: leaseMs,
+      alert_age_ms: alertAgeMs,
+      urls: { http, postgres },
       clock_offset_ms: clock.offsetMs,
       now: clock.now().toISOString(),
     };
@@ -162,5 +269,10 @@ export class Service {
   /** @throws JobqError `database-unreachable` */
   async ready(): Promise<void> {
     await this.world.db.query('select 1');
+  }
+
+  #changed(job: Job): Job {
+    this.world.events.emit('changed', { at: this.#now, job, count: 1 });
+    return job;
   }
 }

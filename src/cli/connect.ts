@@ -1,13 +1,14 @@
 /** How a second command reaches the database: through its owner, or by itself. */
-import { createApp } from '../api/app.js';
-import { inProcess, overHttp, type Send } from '../api/client.js';
+import { inProcess, type Open, openInProcess, type Send } from '../api/client.js';
 import type { Config } from '../config.js';
 import { openWorld } from '../open-world.js';
 import type { World } from '../world.js';
+import { toEmulator } from './emulator.js';
 import { whenFree } from './when-free.js';
 
 export interface Connection {
   send: Send;
+  open: Open;
   /** The emulator that was found running, if one was. */
   emulator: { url: string; pid: number } | undefined;
   /** This process' own world, where there is no emulator. */
@@ -23,12 +24,15 @@ export interface Connection {
 export async function connect(config: Config, command: string): Promise<Connection> {
   return whenFree(config, async (owner) => {
     if (owner?.url !== undefined) {
-      const emulator = { url: owner.url, pid: owner.pid };
-      return { send: overHttp(owner.url), emulator, world: undefined, close: async () => {} };
+      const { url, pid } = owner;
+      return { ...toEmulator({ url, pid }, config), world: undefined, close: async () => {} };
     }
     const world = await openWorld(config, { command, withCron: false });
+    const { createApp } = await import('../api/app.js');
+    const app = createApp(world.service);
     return {
-      send: inProcess(createApp(world.service)),
+      send: inProcess(app),
+      open: openInProcess(app),
       emulator: undefined,
       world,
       close: () => world.close(),

@@ -80,6 +80,18 @@ export function printEvents(events: Events, output: Output): () => void {
       if (!output.quiet && parts.length > 0) say(output, at, 'drained', text);
       output.document({ event: 'drained', at, ...counts });
     },
+    clock: ({ at, offsetMs }) => {
+      if (!output.quiet) say(output, at, 'clock', `${formatDuration(offsetMs)} ahead`);
+      output.document({ event: 'clock', at, offset_ms: offsetMs });
+    },
+    paused: ({ at, paused }) => {
+      if (!output.quiet) say(output, at, paused ? 'pause' : 'resume', 'the schedule, by hand');
+      output.document({ event: 'paused', at, paused });
+    },
+    sandbox: ({ at, provider, description, isolation }) => {
+      if (!output.quiet) say(output, at, 'sandbox', `${description}, from the next attempt on`);
+      output.document({ event: 'sandbox', at, provider, description, isolation });
+    },
     database: ({ at, reachable, message }) => {
       if (reachable) output.note(visible(message));
       else output.warn(visible(message));

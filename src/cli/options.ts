@@ -2,7 +2,8 @@
 import { type Command, Option } from 'commander';
 import { type Config, loadConfig } from '../config.js';
 import { RETRY_POLICIES } from '../job/retry.js';
-import { SANDBOXES, type Settings } from '../settings.js';
+import { SANDBOXES } from '../sandbox/port.js';
+import type { Settings } from '../settings.js';
 import { Output } from './output.js';
 
 const names = (options: readonly string[]) => options.join('|');
@@ -18,6 +19,7 @@ const DATABASE = [
   new Option('--data-dir <dir>', 'where everything local is kept (default: .jobq)'),
   new Option('--memory', 'keep nothing: a database in memory'),
   new Option('--database-url <url>', 'a Postgres server instead of the local database'),
+  new Option('--token <text>', 'what requests over HTTP must carry; better set JOBQ_TOKEN'),
 ];
 
 const HANDLERS = [new Option('--handlers <dir>', 'handler scripts (default: handlers)')];
@@ -41,7 +43,11 @@ const DRAIN = [
 const LIFE = [
   new Option('--grace <duration>', 'how long Ctrl-C lets running jobs finish (default: 10s)'),
 ];
-const PORT = [new Option('--port <n>', 'HTTP port, 0 for any free one (default: 5627)')];
+const EMULATOR = [
+  new Option('--port <n>', 'HTTP port, 0 for any free one (default: 5627)'),
+  new Option('--alert-age <duration>', 'when the oldest waiting job is too old (default: 5m)'),
+  new Option('--allow-time-travel', 'let advance work on a --database-url too'),
+];
 
 const KEEP = [
   new Option('--keep <duration>', 'delete those that finished longer ago (local default: 7d)'),
@@ -53,7 +59,7 @@ const GROUPS = {
   handlers: HANDLERS,
   drain: DRAIN,
   life: LIFE,
-  port: PORT,
+  emulator: EMULATOR,
   keep: KEEP,
 };
 
@@ -87,6 +93,9 @@ const SETTING_FLAGS: (keyof Settings)[] = [
   'keepJobs',
   'seed',
   'grace',
+  'alertAge',
+  'allowTimeTravel',
+  'token',
   'port',
 ];
 

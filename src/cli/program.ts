@@ -2,6 +2,7 @@
 import { Command, type CommanderError, Option } from 'commander';
 import { JobqError } from '../errors.js';
 import { STATUSES } from '../job/job.js';
+import { ORDERS } from '../queue/list.js';
 import { didYouMean } from '../suggest.js';
 import { VERSION } from '../version.js';
 import { withOptions } from './options.js';
@@ -30,7 +31,7 @@ export function createProgram(finish: (status: number) => void): Command {
     async (...given: unknown[]) =>
       finish(await run(given.at(-1) as Command));
 
-  withOptions(program, 'database', 'drain', 'life', 'port').action(
+  withOptions(program, 'database', 'drain', 'life', 'emulator').action(
     running(async (command) => {
       refuseUnknown(command);
       return (await import('./commands/dev.js')).dev(command);
@@ -50,7 +51,7 @@ export function createProgram(finish: (status: number) => void): Command {
   add(program, 'demo', 'the example handlers and a burst of real webhooks, in a scratch folder', [
     'drain',
     'life',
-    'port',
+    'emulator',
   ])
     .addHelpText(
       'after',
@@ -131,6 +132,8 @@ export function createProgram(finish: (status: number) => void): Command {
 
   addJobs(program, add, running);
 
+  addControl(program, add, running);
+
   add(program, 'stats', 'counts, and the age of the oldest waiting job', ['database'])
     .option('--exact', 'count everything; without it, what is above 10,000 is estimated')
     .action(running(async (command) => (await import('./commands/stats.js')).stats(command)));
@@ -175,12 +178,17 @@ function addJobs(
       command.help({ error: true });
     })
     .allowExcessArguments(true);
-  const load = () => import('./commands/jobs.js');
+  const load = () => import('./commands/jobs/index.js');
 
   add(jobs, 'list', 'jobs, newest first', ['database'])
     .addOption(new Option('--status <status>', 'only these').choices(STATUSES))
     .option('--kind <kind>', 'only these')
-    .option('--before <id>', 'the page of jobs below this id')
+    .option('--text <text>', 'only where the id, kind, payload or last error holds it')
+    .option('--attempted', 'only those that were tried at least once')
+    .addOption(
+      new Option('--order <order>', 'newest first, or as they are claimed next').choices(ORDERS),
+    )
+    .option('--before <cursor>', 'the next page: what the page before says')
     .option('--limit <n>', 'at most so many (default: 100)')
     .action(running(async (command) => (await load()).list(command)));
   add(jobs, 'show <id>', 'a job with every attempt', ['database']).action(
@@ -188,9 +196,13 @@ function addJobs(
   );
   add(jobs, 'logs <id>', 'what its attempts wrote', ['database'])
     .option('--attempt <n>', 'only this attempt')
+    .option('--follow', 'go on as it is written, until the job is done or dead')
     .action(running(async (command) => (await load()).logs(command.args[0]!, command)));
   add(jobs, 'explain <id>', 'why it is not running, in words', ['database', 'drain']).action(
     running(async (command) => (await load()).explain(command.args[0]!, command)),
+  );
+  add(jobs, 'lineage <id>', 'what it was edited from, and its edited copies', ['database']).action(
+    running(async (command) => (await load()).lineage(command.args[0]!, command)),
   );
   add(jobs, 'retry [id]', 'make a dead job pending again', ['database'])
     .option('--all', 'every dead job')
@@ -206,6 +218,38 @@ function addJobs(
     .option('--run-after <when>', '"5m" from now, or an ISO 8601 time')
     .option('--max-attempts <n>', 'the new limit')
     .action(running(async (command) => (await load()).edit(command.args[0]!, command)));
+}
+
+/** Commands that steer the running emulator. */
+function addControl(
+  program: Command,
+  add: Add,
+  running: (run: Run) => (...given: unknown[]) => Promise<void>,
+): void {
+  const load = () => import('./commands/control.js');
+
+  add(program, 'advance [duration]', 'move the running emulator’s clock ahead, e.g. 5m', [
+    'database',
+  ])
+    .option('--to <moment>', 'next-tick, next-retry, or an ISO 8601 time')
+    .action(running(async (command) => (await load()).advance(command.args[0], command)));
+  add(program, 'pause', 'hold the running emulator’s schedule', ['database']).action(
+    running(async (command) => (await load()).pause(command)),
+  );
+  add(program, 'resume', 'let the running emulator’s schedule go on', ['database']).action(
+    running(async (command) => (await load()).resume(command)),
+  );
+  const sandbox = program
+    .command('sandbox')
+    .description('where the running emulator’s attempts run')
+    .action((_options, command: Command) => {
+      refuseUnknown(command);
+      command.help({ error: true });
+    })
+    .allowExcessArguments(true);
+  add(sandbox, 'use <provider>', 'from the next attempt on, without a restart', [
+    'database',
+  ]).action(running(async (command) => (await load()).useSandbox(command.args[0]!, command)));
 }
 
 /** A mistake that commander found, as our own kind of error; what it shows by itself passes. */

@@ -1,3 +1,5 @@
+import { ask, type Send } from '../api/client.js';
+import type { Info } from '../api/contract.js';
 import { JobqError } from '../errors.js';
 import { parseDuration } from '../job/duration.js';
 
@@ -27,6 +29,17 @@ function moment(text: string, flag: string, at: (ms: number) => number, words: s
     `${flag} is ${JSON.stringify(text)}, which is neither a duration nor a time`,
     `Say ${words} ("90s", "5m", "2h"), or when ("2026-03-01T09:00:00Z").`,
   );
+}
+
+/**
+ * As `parseWhen`, where the queue is: a duration counts from its clock, which may be ahead of this
+ * machine's.
+ * @throws JobqError `usage`
+ */
+export async function parseWhenThere(send: Send, text: string, flag: string): Promise<Date> {
+  if (parseDuration(text) === undefined) return parseWhen(text, flag);
+  const { now } = JSON.parse(await ask(send, 'GET', '/info')) as Pick<Info, 'now'>;
+  return parseWhen(text, flag, new Date(now));
 }
 
 const INSTANT = /^(\d{4}-\d\d-\d\d)(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;

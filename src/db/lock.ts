@@ -2,7 +2,7 @@ import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { JobqError } from '../errors.js';
-import { HIDDEN, processStart } from '../process-identity.js';
+import { HIDDEN, isAlive, processStart } from '../process-identity.js';
 import { unusable } from './data-dir.js';
 
 /**
@@ -193,10 +193,7 @@ function removeLeftovers(dir: string, current: number): void {
 }
 
 function isGone(owner: OwnerInfo): boolean {
-  if (owner.host !== hostname()) return false;
-  const start = processStart(owner.pid);
-  if (start === HIDDEN || owner.processStart === HIDDEN) return start === undefined;
-  return start !== owner.processStart;
+  return owner.host === hostname() && !isAlive(owner);
 }
 
 function isErrno(error: unknown, code: string): boolean {

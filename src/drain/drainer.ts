@@ -58,6 +58,8 @@ export interface Held {
 interface Drain {
   counts: DrainCounts;
   over: Promise<void>;
+  /** It claims no more; what runs ends. */
+  held: boolean;
 }
 
 export class Drainer {
@@ -71,6 +73,9 @@ export class Drainer {
   #wake: () => void = () => {};
   /** Why nothing is claimed until the next tick. */
   #failure: unknown;
+  /** The provider that a claim under way will start in. */
+  #claimingFor: SandboxProvider | undefined;
+  #unused = new Set<() => void>();
   readonly #leases: Leases;
   readonly #givingUp = new AbortController();
 
@@ -120,6 +125,7 @@ export class Drainer {
 
     const drain = this.#stopping ? this.#drain : (this.#drain ?? this.#startDrain());
     if (drain === undefined) return { ...NONE, reaped: reaped.length };
+    drain.held = false;
     drain.counts.reaped += reaped.length;
     drain.counts.dead += reaped.filter(({ job }) => job.status === 'dead').length;
     // The database has answered: a drain that still waits for its attempts goes on claiming.
@@ -156,6 +162,19 @@ export class Drainer {
     this.#leases.stop();
   }
 
+  /** Lets a drain under way end with what runs now; the next tick claims again. */
+  hold(): void {
+    if (this.#drain !== undefined) this.#drain.held = true;
+    this.#wake();
+  }
+
+  /** Resolves when nothing runs in this provider, and nothing is about to. */
+  async unused(provider: SandboxProvider): Promise<void> {
+    const isUsed = () =>
+      this.#claimingFor === provider || this.held.some((held) => held.provider === provider);
+    while (isUsed()) await new Promise<void>((resolve) => this.#unused.add(resolve));
+  }
+
   /** Kills the attempt of a claim that was taken away (cancelled). */
   async kill(claimId: string): Promise<void> {
     await this.#held.get(claimId)?.attempt.kill();
@@ -167,7 +186,7 @@ export class Drainer {
       this.#drain = undefined;
     });
     over.catch(() => {});
-    this.#drain = { counts, over };
+    this.#drain = { counts, over, held: false };
     return this.#drain;
   }
 
@@ -181,7 +200,7 @@ export class Drainer {
       this.#lookAgain = false;
       if (await this.#fill(counts)) continue;
       if (this.#held.size > 0) await woken;
-      else if (!this.#lookAgain || this.#stopping || this.#failure !== undefined) break;
+      else if (!this.#lookAgain || !this.#mayClaim) break;
     }
     events.emit('drained', { at: clock.now(), counts });
     if (this.#failure !== undefined) throw this.#failure;
@@ -195,10 +214,11 @@ export class Drainer {
   async #fill(counts: DrainCounts): Promise<boolean> {
     const { db, clock, batch, concurrency, beforeClaim } = this.#options;
     const limit = Math.min(batch, concurrency - this.#held.size);
-    if (this.#stopping || this.#failure !== undefined || limit < 1) return false;
+    if (!this.#mayClaim || limit < 1) return false;
     try {
       await beforeClaim?.();
       const provider = this.#options.provider();
+      this.#claimingFor = provider;
       const claiming = claim(db, {
         limit,
         now: clock.now(),
@@ -212,13 +232,31 @@ export class Drainer {
     } catch (error) {
       this.#failure = error;
       return false;
+    } finally {
+      this.#claimingFor = undefined;
+      this.#tellUnused();
     }
+  }
+
+  get #mayClaim(): boolean {
+    return !this.#stopping && this.#failure === undefined && this.#drain?.held !== true;
+  }
+
+  #tellUnused(): void {
+    for (const look of this.#unused) look();
+    this.#unused.clear();
   }
 
   #start(claimed: Claim, provider: SandboxProvider, counts: DrainCounts): void {
     const { clock, events, attempt: settings } = this.#options;
     const startedAt = clock.now();
-    events.emit('claimed', { at: startedAt, job: claimed, provider: provider.name });
+    events.emit('claimed', {
+      at: startedAt,
+      job: claimed,
+      provider: provider.name,
+      isolation: provider.enforces.isolation,
+      timeoutMs: settings.timeoutMs,
+    });
     const attempt = startAttempt(claimed, provider, settings, (stream, text) =>
       events.emit('output', { job: claimed, stream, text }),
     );
@@ -254,6 +292,7 @@ export class Drainer {
       });
     } finally {
       this.#held.delete(job.claim_id);
+      this.#tellUnused();
       this.#wake();
     }
   }

@@ -81,16 +81,19 @@ function explainPending(job: Job, around: Circumstances): string[] {
     reasons.push(...explainWaiting(around));
   }
   if (noHandler !== undefined) reasons.push(`When it runs it will fail: ${noHandler}`);
-  if (waitMs > 0 && nextTick === undefined) reasons.push(NO_DRAINER);
+  if (waitMs > 0 && nextTick === undefined) reasons.push(around.paused ? PAUSED : NO_DRAINER);
   return reasons;
 }
+
+const PAUSED =
+  'The drainer is paused: nothing is claimed until it goes on (jobq-dev resume), or drains by hand (jobq-dev drain).';
 
 const NO_DRAINER =
   'No drainer runs here: start jobq-dev, or run jobq-dev drain once, as production’s cron does.';
 
 function explainWaiting(around: Circumstances): string[] {
   const { now, ahead, running, concurrency, nextTick, paused } = around;
-  if (paused) return ['The drainer is paused: nothing is claimed until it goes on.'];
+  if (paused) return [PAUSED];
   const line = placeOf(ahead);
   if (nextTick !== undefined && running >= concurrency) {
     return [`All ${concurrency} slots are taken. ${line}`];

@@ -1,4 +1,5 @@
 /** Text that came from outside: how it is stored, cut and shown. */
+import { stripVTControlCharacters } from 'node:util';
 
 /**
  * Text that any Postgres column takes: well-formed Unicode without NUL. A NUL becomes U+2400, a
@@ -29,6 +30,18 @@ export function head(text: string, count: number): string {
 export function firstLine(text: string, count = 200): string {
   const line = text.split(/[\r\n]+/).find((part) => part.trim() !== '') ?? '';
   return head(line.trim(), count);
+}
+
+/** Of text that goes on, the part that its last line is looked for in, in characters. */
+const NEAR_END = 4_096;
+
+/**
+ * The last line with something on it as a terminal would leave it, cut to `count` characters: of a
+ * progress line that is written over, what was written last; without colours and other sequences.
+ */
+export function lastLine(text: string, count = 200): string {
+  const lines = stripVTControlCharacters(text.slice(-NEAR_END)).split(/[\r\n]+/);
+  return head(visible(lines.findLast((line) => line.trim() !== '')?.trim() ?? ''), count);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ask, type Send } from '../api/client.js';
+import type { Info } from '../api/contract.js';
 import { RawJson } from '../json.js';
 import { type FixtureJob, readFixture } from './fixture.js';
 
@@ -26,11 +27,15 @@ export async function playLive(options: LiveOptions): Promise<number> {
   let batch: FixtureJob[] = [];
   const flush = async () => {
     if (batch.length === 0) return;
+    const elapsedMs = performance.now() - startedAt;
+    const now = batch.some(({ runAfterMs }) => runAfterMs !== undefined)
+      ? await emulatorNow(send)
+      : undefined;
     await ask(
       send,
       'POST',
       '/jobs',
-      batch.map((job) => body(job, startedAt, speed)),
+      batch.map((job) => body(job, { now, elapsedMs, speed })),
     );
     sent += batch.reduce((sum, job) => sum + job.count, 0);
     onSent?.(sent, batch.at(-1)!.atMs);
@@ -47,15 +52,24 @@ export async function playLive(options: LiveOptions): Promise<number> {
   return sent;
 }
 
-function body(job: FixtureJob, startedAt: number, speed: number): object {
-  const elapsed = performance.now() - startedAt;
+/** The emulator's time, which may be ahead of this machine's. */
+async function emulatorNow(send: Send): Promise<number> {
+  const { now } = JSON.parse(await ask(send, 'GET', '/info')) as Pick<Info, 'now'>;
+  return Date.parse(now);
+}
+
+function body(
+  job: FixtureJob,
+  { now, elapsedMs, speed }: { now: number | undefined; elapsedMs: number; speed: number },
+): object {
   return {
     kind: job.kind,
     payload: new RawJson(job.payload),
     count: job.count,
     ...(job.maxAttempts !== undefined && { max_attempts: job.maxAttempts }),
-    ...(job.runAfterMs !== undefined && {
-      run_after: new Date(Date.now() + job.runAfterMs / speed - elapsed).toISOString(),
-    }),
+    ...(job.runAfterMs !== undefined &&
+      now !== undefined && {
+        run_after: new Date(now + job.runAfterMs / speed - elapsedMs).toISOString(),
+      }),
   };
 }

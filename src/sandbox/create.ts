@@ -1,9 +1,9 @@
 import { JobqError } from '../errors.js';
-import type { SandboxProvider } from './port.js';
+import type { SandboxName, SandboxProvider } from './port.js';
 import { createProcessProvider } from './process/index.js';
 
 export interface ProviderOptions {
-  name: 'auto' | 'process' | 'qemu' | 'pandastack';
+  name: SandboxName;
   /** For workspaces. Absolute. */
   workDir: string;
   /** Where what must be ended after a crash is written down. Absolute. */

@@ -7,6 +7,10 @@
  */
 import type { Outcome } from '../job/outcome.js';
 
+/** What can be asked for by name; `auto` chooses. */
+export const SANDBOXES = ['auto', 'process', 'qemu', 'pandastack'] as const;
+export type SandboxName = (typeof SANDBOXES)[number];
+
 /** What a provider enforces; shown to the user, and compared with what is asked for. */
 export interface Enforcement {
   /** `none`, `namespaces`, `microvm`. A child process is never called isolated. */
@@ -88,7 +92,7 @@ export interface Sandbox {
 }
 
 export interface SandboxProvider {
-  readonly name: 'process' | 'qemu' | 'pandastack';
+  readonly name: Exclude<SandboxName, 'auto'>;
   readonly enforces: Enforcement;
   /** One line for people, e.g. `process (no isolation)`. */
   readonly description: string;

@@ -262,6 +262,36 @@ describe('GET /jobs', () => {
     expect(await ids('?status=dead')).toEqual(['2']);
     expect(await ids('?status=pending&kind=a')).toEqual(['3', '1']);
     expect(await ids(`?kind=${encodeURIComponent("' or 1=1 --")}`)).toEqual([]);
+    expect(await ids('?text=BY+HAND')).toEqual(['2']);
+    expect(await ids('?attempted=true')).toEqual([]);
+    expect(await ids('?order=next&status=pending')).toEqual(['1', '3', '4', '5']);
+  });
+
+  it('says where the next page begins, with the same filters', async () => {
+    await post({ kind: 'a b', count: 5 }, { kind: 'c', count: 2 });
+    for (const order of ['newest', 'next']) {
+      const seen: string[] = [];
+      let path = `/jobs?kind=a%20b&order=${order}&limit=2`;
+      for (;;) {
+        const response = await world.app.request(`http://127.0.0.1${path}`, {
+          headers: { host: '127.0.0.1' },
+        });
+        seen.push(...((await response.json()) as { id: string }[]).map(({ id }) => id));
+        const link = response.headers.get('link');
+        if (link === null) break;
+        path = /^<(.*)>; rel="next"$/.exec(link)![1]!;
+      }
+      expect(seen).toEqual(
+        order === 'next' ? ['1', '2', '3', '4', '5'] : ['5', '4', '3', '2', '1'],
+      );
+    }
+  });
+
+  it('leaves payloads out on request', async () => {
+    await post({ kind: 'a', payload: { big: 1 } });
+    expect((await ask('GET', '/jobs?payload=false')).body).toEqual([
+      expect.not.objectContaining({ payload: expect.anything() }),
+    ]);
   });
 
   it.each([
@@ -273,6 +303,9 @@ describe('GET /jobs', () => {
     ['?before=x', 'before: is no id'],
     [`?before=${'9'.repeat(19)}`, 'before: is no id'],
     ['?before=-1', 'before: is no id'],
+    ['?order=next&before=7', 'before: is no place in this order'],
+    ['?order=last', /^order: /],
+    ['?attempted=yes', /^attempted: /],
     ['?stauts=dead', 'unknown field "stauts", did you mean "status"?'],
   ])('refuses %s', async (query, detail) => {
     expectProblem(await ask('GET', `/jobs${query}`), 400, 'input', detail);

@@ -149,3 +149,59 @@ describe('a request', () => {
     expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 });
+
+describe('a token', () => {
+  const TOKEN = 's3cret-~!';
+  const guarded = () =>
+    createApp(
+      new Proxy({} as Service, { get: (_none, name) => () => void calls.push(String(name)) }),
+      { token: TOKEN },
+    );
+  const ask = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+    guarded().request(`http://127.0.0.1${path}`, {
+      method,
+      headers: { host: 'localhost', ...headers },
+    });
+
+  it.each(['Bearer s3cret-~!', 'bearer   s3cret-~!'])('that is right opens: %s', async (given) => {
+    expect((await ask('/stats', { authorization: given })).status).toBe(200);
+    expect(calls).toEqual(['stats']);
+  });
+
+  it.each([
+    undefined,
+    '',
+    'Bearer',
+    'Bearer ',
+    's3cret-~!',
+    'Basic s3cret-~!',
+    'Bearer s3cret-~',
+    'Bearer s3cret-~!x',
+    'Bearer S3CRET-~!',
+    'Bearer s3cret-~! s3cret-~!',
+  ])('that is not right opens nothing: %s', async (given) => {
+    const headers: Record<string, string> = given === undefined ? {} : { authorization: given };
+    for (const [method, path] of [
+      ['GET', '/stats'],
+      ['GET', '/events'],
+      ['GET', '/openapi.json'],
+      ['POST', '/drain'],
+      ['GET', '/nowhere'],
+      ['GET', '/stats/../healthz/x'],
+    ] as const) {
+      const response = await ask(path, headers, method);
+      expect(response.status, path).toBe(401);
+      expect(response.headers.get('www-authenticate')).toBe('Bearer');
+      const told = await response.json();
+      expect(told).toMatchObject({ code: 'usage', hint: expect.stringContaining('JOBQ_TOKEN') });
+      expect(JSON.stringify(told)).not.toContain(TOKEN);
+    }
+    expect(calls).toEqual([]);
+  });
+
+  it('is not needed to ask whether it lives', async () => {
+    expect((await ask('/healthz')).status).toBe(200);
+    expect((await ask('/readyz')).status).toBe(200);
+    expect((await ask('/healthz', { host: 'evil.example' })).status).toBe(403);
+  });
+});

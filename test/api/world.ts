@@ -5,6 +5,7 @@ import type { Hono } from 'hono';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { createApp } from '#src/api/app.js';
 import { Service, type ServiceOptions } from '#src/api/service.js';
+import { Watch } from '#src/api/watch.js';
 import { SystemClock } from '#src/clock.js';
 import type { Database } from '#src/db/port.js';
 import { Drainer } from '#src/drain/drainer.js';
@@ -23,6 +24,7 @@ export interface ApiWorld {
   events: Events;
   provider: FakeProvider;
   handlersDir: string;
+  watch: Watch;
   options: ServiceOptions;
 }
 
@@ -46,6 +48,7 @@ export function apiWorld(): ApiWorld {
     await db.exec('truncate jobs, job_attempts restart identity');
     const clock = new SystemClock();
     const events = new Events();
+    const watch = new Watch({ db, clock, events });
     const provider = new FakeProvider();
     provider.answer = () => exited(0);
     const drainer = new Drainer({
@@ -74,7 +77,9 @@ export function apiWorld(): ApiWorld {
       db,
       clock,
       events,
+      watch,
       drainer: async () => drainer,
+      held: () => drainer.held,
       provider: () => provider,
       version: '0.0.0',
       schedule: { expression: '* * * * *', timezone: 'UTC' },
@@ -82,12 +87,16 @@ export function apiWorld(): ApiWorld {
       outputRoot: path.join(handlersDir, '.output'),
       interpreters: {},
       concurrency: 2,
+      timeoutMs: 1_000,
       leaseMs: LEASE_MS,
+      alertAgeMs: 300_000,
+      addresses: () => ({}),
     };
     Object.assign(world, {
       clock,
       events,
       provider,
+      watch,
       options,
       app: createApp(new Service(options)),
     });

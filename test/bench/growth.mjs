@@ -9,8 +9,9 @@ import path from 'node:path';
 import { enqueue } from '#src/queue/enqueue.js';
 import { findJob } from '#src/queue/find.js';
 import { heartbeat } from '#src/queue/heartbeat.js';
-import { listJobs, showJob } from '#src/queue/inspect.js';
+import { showJob } from '#src/queue/inspect.js';
 import { placeInLine } from '#src/queue/line.js';
+import { listJobs } from '#src/queue/list.js';
 import { nextDue } from '#src/queue/next-due.js';
 import { prune } from '#src/queue/prune.js';
 import { reap } from '#src/queue/reap.js';
@@ -54,7 +55,9 @@ const LOOKS = {
   'jobs list --before 500 --status pending': list({ status: 'pending', before: '500' }),
   'jobs show': (db) => showJob(db, '50'),
   'jobs explain, the last in line': async (db, now) => {
-    const [newest] = await listJobs(db, { status: 'pending', limit: 1 });
+    const {
+      jobs: [newest],
+    } = await listJobs(db, { status: 'pending', limit: 1 });
     await placeInLine(db, { job: await findJob(db, newest.id), now });
   },
   'prune, nothing to do': (db, now) => prune(db, { now, keep: KEEP_YEAR }),

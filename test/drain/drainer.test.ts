@@ -9,10 +9,11 @@ import { JobqError } from '#src/errors.js';
 import { Events } from '#src/events.js';
 import { RETRY_POLICIES } from '#src/job/retry.js';
 import { cancel } from '#src/queue/cancel.js';
-import { claim } from '#src/queue/claim.js';
+import { CLAIM_SQL, claim } from '#src/queue/claim.js';
 import { enqueue, type NewJob } from '#src/queue/enqueue.js';
 import { findJob } from '#src/queue/find.js';
-import { listJobs, showJob } from '#src/queue/inspect.js';
+import { showJob } from '#src/queue/inspect.js';
+import { listJobs } from '#src/queue/list.js';
 import { reap } from '#src/queue/reap.js';
 import { exited, FakeProvider } from '../support/fake-provider.js';
 import { freshMemoryDatabase } from '../support/postgres.js';
@@ -76,7 +77,7 @@ describe('the drainer', () => {
       now: clock.now(),
     });
   const statuses = async () =>
-    (await listJobs(db, { limit: 100 })).map(({ status }) => status).reverse();
+    (await listJobs(db, { limit: 100 })).jobs.map(({ status }) => status).reverse();
   /** Resolves once the job is in that state. */
   const settled = async (id: string, status: string) => {
     await expect.poll(async () => (await findJob(db, id)).status, PATIENCE).toBe(status);
@@ -163,6 +164,87 @@ describe('the drainer', () => {
     expect(await second).toEqual(await first);
     expect(await first).toMatchObject({ claimed: 2, done: 2 });
     expect(provider.runs).toHaveLength(2);
+  });
+
+  it('that is held claims no more, lets what runs end, and goes on with the next tick', async () => {
+    await insert({}, {}, {});
+    const drainer = makeDrainer({ concurrency: 1 });
+    const first = drainer.tick('schedule');
+    await provider.started(1);
+    drainer.hold();
+    provider.answer = () => exited(0);
+    endAll();
+    expect(await first).toMatchObject({ claimed: 1, done: 1 });
+    expect(await statuses()).toEqual(['done', 'pending', 'pending']);
+    expect(await drainer.tick('by hand')).toMatchObject({ claimed: 2, done: 2 });
+  });
+
+  it('that is held goes on when a tick by hand comes', async () => {
+    await insert({}, {});
+    const drainer = makeDrainer({ concurrency: 1 });
+    const first = drainer.tick('schedule');
+    await provider.started(1);
+    drainer.hold();
+    const second = drainer.tick('by hand');
+    provider.answer = () => exited(0);
+    endAll();
+    await Promise.all([first, second]);
+    expect(await statuses()).toEqual(['done', 'done']);
+  });
+
+  it('starts the next attempt in another provider, and says when the old one is unused', async () => {
+    await insert({}, {});
+    const other = new FakeProvider();
+    other.answer = () => exited(0);
+    let inUse = provider;
+    const drainer = makeDrainer({ concurrency: 1, provider: () => inUse });
+    const drained = drainer.tick('schedule');
+    await provider.started(1);
+    inUse = other;
+    let unused = false;
+    const emptied = drainer.unused(provider).then(() => {
+      unused = true;
+    });
+    await drainer.unused(other);
+    expect(unused).toBe(false);
+    endAll();
+    await emptied;
+    expect((await findJob(db, '1')).status).toBe('done');
+    await drained;
+    expect([provider.runs.length, other.runs.length]).toEqual([1, 1]);
+  });
+
+  it('counts a provider as used from before the claim that starts in it', async () => {
+    await insert({});
+    let claiming = () => {};
+    const reached = new Promise<void>((resolve) => {
+      claiming = resolve;
+    });
+    let goOn = () => {};
+    let claims = 0;
+    const query: Database['query'] = async (sql, params) => {
+      if (sql === CLAIM_SQL && claims++ === 0) {
+        claiming();
+        await new Promise<void>((resolve) => {
+          goOn = resolve;
+        });
+      }
+      return db.query(sql, params);
+    };
+    const slow = { query } as Database;
+    const drainer = makeDrainer({ db: slow });
+    const drained = drainer.tick('schedule');
+    await reached;
+    const order: string[] = [];
+    const unused = drainer.unused(provider).then(() => order.push('unused'));
+    goOn();
+    await provider.started(1);
+    order.push('started');
+    provider.answer = () => exited(0);
+    endAll();
+    await drained;
+    await unused;
+    expect(order).toEqual(['started', 'unused']);
   });
 
   it('looks again for an overlapping tick that made something due', async () => {

@@ -2,7 +2,14 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { jobq, type Running, scratch, scratchFolder, startEmulator } from '../support/cli.js';
+import {
+  jobq,
+  type Running,
+  scratch,
+  scratchFolder,
+  start,
+  startEmulator,
+} from '../support/cli.js';
 
 /** ESC and the C1 controls: what would paint on a terminal. */
 const CONTROL = /[\u001b\u0080-\u009f]/;
@@ -88,6 +95,44 @@ describe('commands through the emulator', () => {
     expect(copy).toMatchObject({ parent_id: id, payload: { n: 2 }, status: 'pending' });
     expect((await run('jobs', 'explain', copy.id)).stdout).toMatch(/not due yet: .*59 min|1 h/);
     expect(await json('jobs', 'retry', '--all')).toEqual({ retried: 1 });
+  });
+
+  it('page and search the list, and show the family of an edited job', async () => {
+    const [first] = (await json('enqueue', 'find-me', '--count', '3')).ids as string[];
+    const page = await run('jobs', 'list', '--kind', 'find-me', '--order', 'next', '--limit', '2');
+    const [, cursor] = /there are more: add --before (\S+)/.exec(page.stderr)!;
+    const last = await json(
+      ...'jobs list --text FIND-ME --order next --before'.split(' '),
+      cursor!,
+    );
+    expect(last).toMatchObject([{ id: String(Number(first) + 2) }]);
+    await run('jobs', 'cancel', first!);
+    const copy = await json('jobs', 'edit', first!, '--payload', '7');
+    expect(await json('jobs', 'lineage', copy.id)).toMatchObject([
+      { id: first, parent_id: null, status: 'dead' },
+      { id: copy.id, parent_id: first, status: 'pending' },
+    ]);
+    for (const id of [1, 2]) await run('jobs', 'cancel', String(Number(first) + id));
+    await run('jobs', 'cancel', copy.id);
+  });
+
+  it('follow what a job writes until it is over', async () => {
+    handler(
+      'talk.sh',
+      'printf "one\\033[2J\\n"; while [ ! -e "$0.go" ]; do sleep 0.1; done; echo two',
+    );
+    const { id } = await json('enqueue', 'talk');
+    const following = start(['jobs', 'logs', id, '--follow'], { cwd: folder.dir });
+    const drained = json('drain');
+    await following.seen(/^one\\x1b\[2J$/m);
+    handler('talk.sh.go', '');
+    const { status, stdout } = await following.ended;
+    expect(status).toBe(0);
+    expect(stdout).toMatch(
+      /^── attempt 1: running in process \(isolation: none\)\none.*\ntwo\n── done after .*\n$/,
+    );
+    expect(await drained).toMatchObject({ done: 1 });
+    expect((await run('jobs', 'logs', '999', '--follow')).status).toBe(1);
   });
 
   it('take a payload from a file and from stdin', async () => {

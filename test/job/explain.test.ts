@@ -142,7 +142,19 @@ describe('explain', () => {
       'due, paused',
       {},
       { paused: true },
-      ['It has been due for 5 s.', 'The drainer is paused: nothing is claimed until it goes on.'],
+      [
+        'It has been due for 5 s.',
+        expect.stringMatching(/^The drainer is paused: .*jobq-dev resume/),
+      ],
+    ],
+    [
+      'not due, paused',
+      { run_after: inMs(60_000) },
+      { paused: true, nextTick: undefined },
+      [
+        expect.stringMatching(/^It is not due yet/),
+        expect.stringMatching(/^The drainer is paused/),
+      ],
     ],
     [
       'due, without a drainer',

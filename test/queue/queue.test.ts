@@ -11,7 +11,8 @@ import { edit } from '#src/queue/edit.js';
 import { enqueue, type NewJob } from '#src/queue/enqueue.js';
 import { findJob } from '#src/queue/find.js';
 import { heartbeat } from '#src/queue/heartbeat.js';
-import { listJobs, showJob } from '#src/queue/inspect.js';
+import { showJob } from '#src/queue/inspect.js';
+import { listJobs } from '#src/queue/list.js';
 import { countPrunable, type Keep, prune } from '#src/queue/prune.js';
 import { reap } from '#src/queue/reap.js';
 import { release } from '#src/queue/release.js';
@@ -275,7 +276,9 @@ describe.each([
     it('lists a job with a 2 MB error without carrying it (good_job 1769)', async () => {
       await insert({});
       await settle(db, failed(await claimOne(), 'x'.repeat(2_000_000)), { now: at(1) });
-      const [listed] = await listJobs(db, { limit: 10 });
+      const {
+        jobs: [listed],
+      } = await listJobs(db, { limit: 10 });
       expect(listed!.last_error!.length).toBeLessThanOrEqual(2_000);
     });
 
@@ -725,7 +728,7 @@ describe.each([
     it('pages and filters', async () => {
       await insert({ kind: 'a' }, { kind: 'b' }, { kind: 'a' });
       const ids = async (filter: object) =>
-        (await listJobs(db, { limit: 10, ...filter })).map(({ id }) => id);
+        (await listJobs(db, { limit: 10, ...filter })).jobs.map(({ id }) => id);
       expect(await ids({})).toEqual(['3', '2', '1']);
       expect(await ids({ before: '3', limit: 1 })).toEqual(['2']);
       expect(await ids({ kind: 'a' })).toEqual(['3', '1']);
@@ -751,7 +754,7 @@ describe.each([
         { kind: long.slice(0, 100) },
       );
       const ids = async (kind: string) =>
-        (await listJobs(db, { limit: 10, kind })).map(({ id }) => id);
+        (await listJobs(db, { limit: 10, kind })).jobs.map(({ id }) => id);
       expect(await ids(long)).toEqual([first]);
       expect(await ids(`${long}!`)).toEqual([second]);
       expect(await ids(long.slice(0, 100))).toEqual([third]);

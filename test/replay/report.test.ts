@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type EventMap, Events } from '#src/events.js';
-import type { Job } from '#src/job/job.js';
+import { type ClaimedJob, type EventMap, Events } from '#src/events.js';
 import { Recorder } from '#src/replay/report.js';
 
 const START = new Date('2026-05-01T12:00:00Z');
 const inMs = (ms: number) => new Date(START.getTime() + ms);
 
-const job = (more: Partial<Job> = {}): Job => ({
+const job = (more: Partial<ClaimedJob> = {}): ClaimedJob => ({
   id: '1',
   kind: 'work',
   payload: '{}',
@@ -30,8 +29,14 @@ function watched() {
   return {
     events,
     recorder,
-    claimed: (ms: number, more: Partial<Job> = {}) =>
-      events.emit('claimed', { at: inMs(ms), job: job(more), provider: 'process' }),
+    claimed: (ms: number, more: Partial<ClaimedJob> = {}) =>
+      events.emit('claimed', {
+        at: inMs(ms),
+        job: job(more),
+        provider: 'process',
+        isolation: 'none',
+        timeoutMs: 1_000,
+      }),
     settled: (
       ms: number,
       status: EventMap['settled'][0]['status'],
@@ -39,7 +44,7 @@ function watched() {
         error = null,
         durationMs = 10,
         ...more
-      }: Partial<Job> & {
+      }: Partial<ClaimedJob> & {
         error?: string | null;
         durationMs?: number;
       } = {},
@@ -55,7 +60,7 @@ function watched() {
         stdout: '',
         runAfter: undefined,
       }),
-    reaped: (ms: number, more: Partial<Job>) =>
+    reaped: (ms: number, more: Partial<ClaimedJob>) =>
       events.emit('reaped', { at: inMs(ms), job: job(more), why: 'lease' }),
   };
 }

@@ -1,15 +1,13 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { overHttp } from '../../api/client.js';
-import { PACKAGE_ROOT } from '../../paths.js';
+import { copyNew, FIXTURES } from '../../examples.js';
 import { checkFixture } from '../../replay/fixture.js';
 import { playLive } from '../../replay/live.js';
 import { readInvocation } from '../options.js';
 import { runEmulator } from './dev.js';
-import { copyNew } from './init.js';
 import { replayAll } from './replay.js';
 
 const BURST = 'github-webhooks.jsonl';
@@ -33,9 +31,8 @@ export async function demo(command: Command): Promise<number> {
     ...(live && flags.retry === undefined && { retry: 'seconds' }),
   });
   const { output } = invocation;
-  const fixtures = fileURLToPath(new URL('fixtures/', PACKAGE_ROOT));
-  await copyNew(path.join(fixtures, 'handlers'), path.join(scratch, 'handlers'));
-  await copyNew(path.join(fixtures, BURST), path.join(scratch, BURST));
+  await copyNew(path.join(FIXTURES, 'handlers'), path.join(scratch, 'handlers'));
+  await copyNew(path.join(FIXTURES, BURST), path.join(scratch, BURST));
   const fixture = path.join(scratch, BURST);
   const size = await checkFixture(fixture);
   output.note(`${size.jobs} jobs from real GitHub webhooks, with their handlers, in ${scratch}`);
@@ -52,7 +49,12 @@ export async function demo(command: Command): Promise<number> {
   );
   return runEmulator(invocation, async ({ url, world }) => {
     const { events } = world;
-    void playLive({ fixture, send: overHttp(url), speed: SPEED, signal: controller.signal })
+    void playLive({
+      fixture,
+      send: overHttp(url, invocation.config.token),
+      speed: SPEED,
+      signal: controller.signal,
+    })
       .then(() => {
         if (!controller.signal.aborted) output.note('the burst is all in; Ctrl-C ends the demo');
       })

@@ -10,7 +10,7 @@ import { checkJson, JsonFault, RawJson } from '../../json.js';
 import { connect } from '../connect.js';
 import { readInvocation } from '../options.js';
 import type { Output } from '../output.js';
-import { parseCount, parseWhen } from '../when.js';
+import { parseCount, parseWhen, parseWhenThere } from '../when.js';
 
 interface Flags {
   file?: string;
@@ -29,15 +29,18 @@ export async function enqueue(
   const body = {
     kind,
     payload: new RawJson(await readPayload(payload, flags.file)),
-    ...(flags.runAfter && { run_after: parseWhen(flags.runAfter, '--run-after') }),
     ...(flags.maxAttempts && {
       max_attempts: parseCount(flags.maxAttempts, '--max-attempts', 1, 2_147_483_647),
     }),
     ...(flags.count && { count: parseCount(flags.count, '--count') }),
   };
+  // A mistake is said before anything is opened.
+  if (flags.runAfter !== undefined) parseWhen(flags.runAfter, '--run-after');
   const connection = await connect(config, 'jobq-dev enqueue');
   try {
-    const { ids } = JSON.parse(await ask(connection.send, 'POST', '/jobs', body)) as {
+    const { send } = connection;
+    const run_after = flags.runAfter && (await parseWhenThere(send, flags.runAfter, '--run-after'));
+    const { ids } = JSON.parse(await ask(send, 'POST', '/jobs', { ...body, run_after })) as {
       ids: string[];
     };
     output.document(flags.count === undefined ? { id: ids[0] } : { ids });

@@ -1,12 +1,9 @@
-import { cp, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { CONFIG_FILE } from '../../config.js';
-import { PACKAGE_ROOT } from '../../paths.js';
+import { copyHandlers, copyNew, FIXTURES } from '../../examples.js';
 import { Output, type OutputFlags } from '../output.js';
-
-const FIXTURES = fileURLToPath(new URL('fixtures/', PACKAGE_ROOT));
 
 /** What the examples' configuration starts from: the defaults, spelled out. */
 const CONFIG = {
@@ -26,7 +23,7 @@ export async function init(dir: string | undefined, command: Command): Promise<n
   const note = (file: string, isNew: boolean) =>
     (isNew ? created : kept).push(path.relative(target, file));
 
-  await copyNew(path.join(FIXTURES, 'examples/handlers'), path.join(target, 'handlers'), note);
+  await copyHandlers(path.join(target, 'handlers'), note);
   await copyNew(
     path.join(FIXTURES, 'first-jobs.jsonl'),
     path.join(target, 'fixtures/first-jobs.jsonl'),
@@ -57,27 +54,4 @@ export async function init(dir: string | undefined, command: Command): Promise<n
     `  ${inside}npx jobq-dev                                    the emulator, in real time`,
   );
   return 0;
-}
-
-/** Copies a file or a tree, passing over what is there already. */
-export async function copyNew(
-  from: string,
-  to: string,
-  note: (file: string, isNew: boolean) => void = () => {},
-): Promise<void> {
-  if ((await stat(from)).isDirectory()) {
-    await mkdir(to, { recursive: true });
-    for (const name of (await readdir(from)).sort()) {
-      await copyNew(path.join(from, name), path.join(to, name), note);
-    }
-    return;
-  }
-  await mkdir(path.dirname(to), { recursive: true });
-  try {
-    await cp(from, to, { errorOnExist: true, force: false });
-    note(to, true);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_FS_CP_EEXIST') throw error;
-    note(to, false);
-  }
 }
