@@ -57,6 +57,7 @@ module.exports = {
       '^src/(job|queue|drain)/',
       '^src/api/client\\.ts$',
     ]),
+    only('wire', '^src/wire/', [BASICS, '^src/db/', '^src/job/']),
     only('ui', '^ui/', ['^src/api/contract\\.ts$']),
     {
       name: 'cli-is-the-top',
