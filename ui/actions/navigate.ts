@@ -88,7 +88,11 @@ function showTab(ui: Ui, tab: Tab | undefined): void {
 function showJobTab(ui: Ui, view: JobView, tab: JobTab | undefined): void {
   if (tab === undefined) return;
   const scroll = tab === 'output' ? 'end' : 0;
-  ui.store.update((state) => withView(state, { ...view, tab, scroll, search: '' }), 'now');
+  const chosen = Math.max(
+    0,
+    view.relatives.findIndex(({ id }) => id === view.id),
+  );
+  ui.store.update((state) => withView(state, { ...view, tab, scroll, chosen, search: '' }), 'now');
 }
 
 /** Opens the selected job, or the given one. */

@@ -1,5 +1,5 @@
 import { Text } from 'ink';
-import { type AnyPiece, cutTo, fit, isTimed } from '../text/pieces.js';
+import { type AnyPiece, cutTo, fit, isTimed, widthOf } from '../text/pieces.js';
 import { Timed } from './Timed.js';
 import { Words } from './Words.js';
 
@@ -14,6 +14,8 @@ interface Props {
 export function Line({ pieces, width, selected = false }: Props) {
   // What is not there costs nothing to draw; a selected line is one to its end.
   const fitted = (selected ? fit : cutTo)(pieces, width);
+  // Text that is empty would be no line at all.
+  if (widthOf(fitted) === 0) return <Text> </Text>;
   const first = fitted[0];
   if (selected && first !== undefined && !isTimed(first)) {
     fitted[0] = { ...first, text: first.text.replace(/^ /, '›') };

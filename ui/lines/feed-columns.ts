@@ -8,7 +8,13 @@ export function feedColumns(columns: number): Column<FeedEntry>[] {
   const narrow = columns < 60;
   return [
     { title: '', most: 8, rank: 5, cell: ({ at }) => dim(timeOfDay(at)) },
-    { title: '', most: 8, least: 7, rank: 9, cell: ({ word, tone }) => text(word, tone) },
+    {
+      title: '',
+      most: 8,
+      least: narrow ? 5 : 7,
+      rank: 9,
+      cell: ({ word, tone }) => text(word, tone),
+    },
     {
       title: '',
       most: 12,
@@ -19,7 +25,7 @@ export function feedColumns(columns: number): Column<FeedEntry>[] {
     },
     {
       title: '',
-      most: narrow ? 12 : 24,
+      most: narrow ? 10 : 24,
       least: narrow ? 8 : 16,
       rank: 7,
       cell: ({ kind = '' }) => text(kind),

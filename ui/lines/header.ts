@@ -29,15 +29,16 @@ export function headerLines(state: State, lines: number): AnyPiece[][] {
     const empty = Array.from({ length: lines }, () => line([], []));
     return [line([brand(state)], [part(1, dim(state.place))]), ...empty].slice(0, lines);
   }
-  const [pending, running, done, dead] = counts(overview);
+  const [pending, running, done, dead] = counts(overview, wide);
   const short = [status(state), pending, running, dead];
   const tick = nextTick(state, overview, wide);
   if (lines <= 1) return [line(short, [tick])];
-  if (lines === 2) return [line(short, [tick]), line(waiting(state, overview), clock(overview))];
+  if (lines === 2)
+    return [line(short, [tick]), line(waiting(state, overview, wide), clock(overview))];
   const all = [
     line([brand(state)], [...clock(overview), ...addresses(overview)]),
     line([pending, running, done, dead], [rates(overview)]),
-    line(waiting(state, overview), [tick, schedule(overview)]),
+    line(waiting(state, overview, wide), [tick, schedule(overview)]),
     line([sandbox(overview)], [database(overview, columns)]),
   ];
   return all.slice(0, lines);
@@ -68,11 +69,16 @@ function brand(state: State): Part {
   return part(10, bold('jobq-dev'), text(' '), ...status(state).pieces, word);
 }
 
-function counts({ stats, info }: Overview): [Part, Part, Part, Part] {
+function counts({ stats, info }: Overview, wide: boolean): [Part, Part, Part, Part] {
   const { pending, running, done, dead } = stats.counts;
   return [
     part(9, dim('pending '), bold(figure(pending))),
-    part(8, dim('running '), bold(figure(running)), dim(` of ${figure(info.concurrency)}`)),
+    part(
+      8,
+      dim(wide ? 'running ' : 'run '),
+      bold(figure(running)),
+      dim(wide ? ` of ${figure(info.concurrency)}` : ''),
+    ),
     part(4, dim('done '), bold(figure(done), done > 0 ? 'ok' : undefined)),
     part(7, dim('dead '), bold(figure(dead), dead > 0 ? 'bad' : undefined)),
   ];
@@ -85,7 +91,7 @@ function rates({ stats: { last_minute } }: Overview): Part {
 }
 
 /** The age of the oldest waiting job, which is the number to watch, and its last hour. */
-function waiting(state: State, { info, stats, history }: Overview): Part[] {
+function waiting(state: State, { info, stats, history }: Overview, wide: boolean): Part[] {
   const { oldest_waiting_ms: oldestMs } = stats;
   const label = dim('oldest waiting ');
   const sinceMs = Date.parse(info.now) - (oldestMs ?? 0);
@@ -101,13 +107,15 @@ function waiting(state: State, { info, stats, history }: Overview): Part[] {
             return { text: lasted(ageMs), tone, bold: true };
           },
         };
-  const room = state.columns >= 110 ? SPARK_COLUMNS.most : SPARK_COLUMNS.few;
+  const room = state.columns >= 110 ? SPARK_COLUMNS.most : wide ? SPARK_COLUMNS.few : 12;
   const samples = history.map((sample) => sample.oldest_waiting_ms ?? 0);
   // As high as a block is an age that calls for a person.
   const spark = sparkline(samples, room, info.alert_age_ms);
   const late = (oldestMs ?? 0) > info.alert_age_ms;
   const hour: Part[] =
-    samples.length < 2 ? [] : [part(3, text(spark, late ? 'bad' : 'info'), dim(' last hour'))];
+    samples.length < 2
+      ? []
+      : [part(3, text(spark, late ? 'bad' : 'info'), dim(wide ? ' last hour' : ''))];
   return [part(9, label, age), ...hour];
 }
 
@@ -115,7 +123,7 @@ function nextTick(state: State, { info: { cron } }: Overview, wide: boolean): Pa
   if (cron.paused) return part(8, text('paused', 'warn'), dim(', p goes on'));
   if (cron.next_tick === null) return part(8, dim('no tick'));
   const at = Date.parse(cron.next_tick);
-  const left: TimedPiece = { width: 7, at: (now) => countdown(at - now - state.skewMs) };
+  const left: TimedPiece = { width: wide ? 7 : 5, at: (now) => countdown(at - now - state.skewMs) };
   return part(8, dim(wide ? 'next tick ' : 'tick '), left);
 }
 

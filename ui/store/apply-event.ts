@@ -1,5 +1,6 @@
 import type { EventData, EventName, Overview, StreamEvent } from '../../src/api/contract.js';
 import type { Status } from '../../src/job/job.js';
+import { lastLine } from '../../src/job/text.js';
 import { plain } from '../text/plain.js';
 import { feedEntry } from './feed.js';
 import { patchJob } from './list.js';
@@ -116,8 +117,4 @@ function settledTotals(totals: Totals, job: EventData['settled']['job']): Totals
     dead: totals.dead + 1,
     died: [died, ...totals.died].slice(0, DIED_LENGTH),
   };
-}
-
-function lastLine(text: string): string {
-  return text.split('\n').findLast((line) => line.trim() !== '') ?? '';
 }
