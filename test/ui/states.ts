@@ -28,6 +28,7 @@ export function overview(changes: Partial<Overview> = {}): Overview {
     stats: {
       counts: { pending: 12, running: 0, done: 1_204, dead: 3 },
       due: 12,
+      estimated: [],
       oldest_waiting_ms: 125_000,
       next_run_after: at(60),
       last_minute: { attempts: 65, done: 62, failed: 3 },
