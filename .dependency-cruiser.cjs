@@ -61,9 +61,10 @@ module.exports = {
       '^src/api/contract[/.]',
       '^src/api/(client|follow-events)\\.ts$',
       '^src/job/',
-      '^src/(errors|json|suggest)\\.ts$',
+      '^src/(columns|errors|json)\\.ts$',
     ]),
     only('record', '^src/record/', [BASICS, '^src/job/', '^src/queue/arrivals\\.ts$']),
+    only('wire', '^src/wire/', [BASICS, '^src/db/', '^src/job/']),
     {
       name: 'cli-is-the-top',
       severity: 'error',

@@ -5,7 +5,7 @@ import { STATUSES } from '../job/job.js';
 import { ORDERS } from '../queue/list.js';
 import { didYouMean } from '../suggest.js';
 import { VERSION } from '../version.js';
-import { withOptions } from './options.js';
+import { NO_TUI, withOptions } from './options.js';
 
 /** Runs a command and answers with its exit status. */
 type Run = (command: Command) => Promise<number>;
@@ -67,6 +67,16 @@ export function createProgram(finish: (status: number) => void): Command {
   ).action(
     running(async (command) => (await import('./commands/init.js')).init(command.args[0], command)),
   );
+
+  add(program, 'attach [url]', 'the screen for an emulator that runs elsewhere on this machine', [
+    'database',
+  ])
+    .addOption(NO_TUI)
+    .action(
+      running(async (command) =>
+        (await import('./commands/attach.js')).attach(command.args[0], command),
+      ),
+    );
 
   add(
     program,

@@ -13,12 +13,11 @@ export interface PlaceInLine {
 // Without `attempts < max_attempts`, which the claim asks for too: the next tick makes such a job
 // dead, and this way the index alone is read.
 const SQL = `
-with job as materialized (select run_after, id from jobs where id = $2::bigint)
 select
   (select count(*) from (
      select from jobs
      where status = 'pending' and run_after <= $1::timestamptz
-       and (run_after, id) < ((select run_after from job), (select id from job))
+       and (run_after, id) < (select run_after, id from jobs where id = $2::bigint)
      limit $3::int) as before)::float8 as ahead,
   (select count(*) from jobs where status = 'running')::float8 as running`;
 

@@ -5,7 +5,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '#src/db/port.js';
 import { claim } from '#src/queue/claim.js';
-import { enqueue } from '#src/queue/enqueue.js';
 import { findJob } from '#src/queue/find.js';
 import { showJob } from '#src/queue/inspect.js';
 import { placeInLine } from '#src/queue/line.js';
@@ -137,22 +136,24 @@ describe.each([
     db = await open();
     await fill(db);
     await db.exec('analyze');
-    await db.exec(`update jobs set status = 'done', finished_at = now() where status = 'pending'`);
-    await enqueue(db, { jobs: [{ kind: 'late', payload: '{}' }], now: NOW });
+    await db.query(`delete from jobs where status = 'done' and id > 5`);
+    await db.query('select pg_stat_force_next_flush()');
   });
   afterAll(() => db.close());
 
-  it('are not believed: few jobs are counted, whatever they were', async () => {
-    const { counts, due, estimated } = await stats(db, { now: NOW });
-    expect(counts.pending).toBe(1);
-    expect(due).toBe(1);
-    expect(estimated).toEqual(['done']);
-    expect(counts.done).toBeGreaterThanOrEqual(COUNTED);
+  const counted = async () => {
+    const { counts, estimated } = await stats(db, { now: NOW });
+    expect(estimated).toEqual(['pending', 'due']);
+    return counts;
+  };
+
+  it('are not believed: few jobs are counted, however many they were', async () => {
+    expect((await counted()).done).toBe(5);
   });
 
   it('are not believed either when a crash has lost what changed since', async () => {
     await db.query(`select pg_stat_reset_single_table_counters('jobs'::regclass)`);
-    expect((await stats(db, { now: NOW })).counts.pending).toBe(1);
+    expect((await counted()).done).toBe(5);
   });
 });
 

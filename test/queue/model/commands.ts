@@ -41,7 +41,7 @@ export type Command =
       delayMs: number | undefined;
       maxAttempts: number | undefined;
     }
-  | { do: 'prune'; by: number; ageMs: number; count: number };
+  | { do: 'prune'; by: number; ageMs: number | undefined; count: number | undefined };
 
 interface NewJobDraft {
   kind: string;
@@ -125,7 +125,14 @@ export const call = fc.oneof(
       maxAttempts: attempts,
     }),
   },
-  { weight: 2, arbitrary: command('prune', { by, ageMs: span, count: fc.nat({ max: 1 }) }) },
+  {
+    weight: 3,
+    arbitrary: command('prune', {
+      by,
+      ageMs: optional(span),
+      count: optional(fc.nat({ max: 1 })),
+    }),
+  },
 );
 
 /** Up to forty commands, the first of which enqueues. */

@@ -47,11 +47,12 @@ export async function playTogether(
   const ledger = new Ledger(tally);
   const drainers = connections.map((db, by) => new Drainer(by, db, verbs, ledger));
   for (const command of jobs) await drainers[0]!.run(command);
-  await Promise.all(
+  const ends = await Promise.allSettled(
     lanes.map(async (commands, by) => {
       for (const command of commands) await drainers[by]!.run(command);
     }),
   );
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
   ledger.check(await observe(connections[0]!));
   await drainers[0]!.drainAll();
   ledger.check(await observe(connections[0]!), { over: true });
