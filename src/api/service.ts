@@ -8,7 +8,7 @@ import type { SystemClock } from '../clock.js';
 import type { Database } from '../db/port.js';
 import type { Cron } from '../drain/cron.js';
 import type { Drainer, Held } from '../drain/drainer.js';
-import { findHandler, type Interpreters } from '../drain/handler.js';
+import { findHandler, handlerExtensions, type Interpreters, knownKinds } from '../drain/handler.js';
 import { JobqError } from '../errors.js';
 import type { DrainCounts, Events } from '../events.js';
 import { explain } from '../job/explain.js';
@@ -203,13 +203,15 @@ export class Service {
 
   /** Everything that one look needs, and the event that it goes on from. */
   async overview(): Promise<Overview> {
-    const { watch } = this.world;
+    const { watch, handlersDir, interpreters } = this.world;
+    const handler_kinds = await knownKinds(handlersDir, handlerExtensions(interpreters));
     // Taken together, before the rest: an event that is told again is better than one that is not.
     const event_id = watch.log.lastId;
     const running = this.running();
     const { next_run_after, ...stats } = await this.stats();
     return {
       info: this.info(),
+      handler_kinds,
       stats: { ...stats, next_run_after: next_run_after?.toISOString() ?? null },
       running,
       history: watch.history.samples,
