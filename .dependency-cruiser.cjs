@@ -57,6 +57,13 @@ module.exports = {
       '^src/(job|queue|drain)/',
       '^src/api/client\\.ts$',
     ]),
+    only('handler-test', '^src/handler-test/', [
+      BASICS,
+      '^src/job/',
+      '^src/drain/(attempt|handler)\\.ts$',
+      '^src/sandbox/port\\.ts$',
+      '^src/replay/fixture\\.ts$',
+    ]),
     only('record', '^src/record/', [BASICS, '^src/job/', '^src/queue/arrivals\\.ts$']),
     only('ui', '^ui/', ['^src/api/contract\\.ts$']),
     {
