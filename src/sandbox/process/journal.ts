@@ -5,7 +5,13 @@
  */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { identify, isSame, mayRun, type ProcessIdentity, processStart } from '../../process-identity.js';
+import {
+  identify,
+  isSame,
+  mayRun,
+  type ProcessIdentity,
+  processStart,
+} from '../../process-identity.js';
 import { removeCgroups } from './cgroups.js';
 import { endProcessesWithEnvironment, signalIfThere } from './processes.js';
 import { removeTree } from './workspace.js';
