@@ -4,11 +4,11 @@ import type {
   Advanced,
   Examples,
   Explanation,
-  Info,
   JobAnswer,
   Overview,
   Relative,
   ReplayStarted,
+  SandboxInUse,
 } from '../src/api/contract.js';
 import { RawJson } from '../src/json.js';
 
@@ -95,7 +95,7 @@ export class Emulator {
     return this.#ask('POST', paused ? '/pause' : '/resume');
   }
 
-  swapSandbox(provider: string): Promise<Info['sandbox']> {
+  swapSandbox(provider: string): Promise<SandboxInUse> {
     return this.#ask('POST', '/sandbox', { provider });
   }
 

@@ -1,4 +1,5 @@
 /** What runs here, and how it stands, in one look. */
+import { handlerExtensions, knownKinds } from '../drain/handler.js';
 import type { Stats } from '../queue/stats.js';
 import type { Info, Overview, Running } from './contract.js';
 import { jobLine } from './job-line.js';
@@ -10,12 +11,15 @@ export async function overview(
   readStats: () => Promise<Stats>,
 ): Promise<Overview> {
   const { log, history } = world.watch;
+  const { handlersDir, interpreters } = world;
+  const handler_kinds = await knownKinds(handlersDir, handlerExtensions(interpreters));
   // Taken together, before the rest: an event that is told again is better than one that is not.
   const event_id = log.lastId;
   const attempts = running(world);
   const { next_run_after, ...stats } = await readStats();
   return {
     info: info(world),
+    handler_kinds,
     stats: { ...stats, next_run_after: next_run_after?.toISOString() ?? null },
     running: attempts,
     history: history.samples,

@@ -294,8 +294,10 @@ export class Drainer {
       const result = await held.attempt.result;
       if (held.releasing && !result.ok) {
         const options = { id: job.id, claimId: job.claim_id };
-        await this.#patiently(() => release(db, { ...options, now: clock.now() }));
-        events.emit('released', { at: clock.now(), job });
+        const owned = await this.#patiently(() => release(db, { ...options, now: clock.now() }));
+        const at = clock.now();
+        if (owned) events.emit('released', { at, job });
+        else events.emit('superseded', { at, job, outcome: result.outcome });
         return;
       }
       const settled = await this.#settle(job, result);

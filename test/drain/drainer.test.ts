@@ -411,6 +411,21 @@ describe('the drainer', () => {
       expect((await showJob(db, '1')).attempts_log).toMatchObject([{ outcome: 'released' }]);
     });
 
+    it('says that a claim was lost, where it had nothing to give back', async () => {
+      const said: string[] = [];
+      events.on('released', () => said.push('released'));
+      events.on('superseded', () => said.push('superseded'));
+      await insert({});
+      const drainer = makeDrainer();
+      const tick = drainer.tick('schedule');
+      await provider.started(1);
+      await reap(db, { now: clock.now(), leaseMs: 0 });
+      await drainer.stop({ graceMs: 0 });
+      await tick;
+      expect(said).toEqual(['superseded']);
+      expect(await findJob(db, '1')).toMatchObject({ status: 'pending', attempts: 1 });
+    });
+
     it('lets a job end within the grace', async () => {
       await insert({}, {});
       const drainer = makeDrainer({ concurrency: 1 });

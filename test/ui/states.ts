@@ -15,7 +15,6 @@ export function overview(changes: Partial<Overview> = {}): Overview {
       database: { driver: 'pglite', location: '/home/ada/app/.jobq/pgdata' },
       sandbox: { provider: 'process', description: 'process (no isolation)', isolation: 'none' },
       handlers: '/home/ada/app/handlers',
-      ...({ handler_kinds: ['push', 'release'] } as object),
       cron: {
         expression: '* * * * *',
         timezone: 'UTC',
@@ -31,6 +30,7 @@ export function overview(changes: Partial<Overview> = {}): Overview {
       clock_offset_ms: 0,
       now: at(0),
     },
+    handler_kinds: ['push', 'release'],
     stats: {
       counts: { pending: 12, running: 0, done: 1_204, dead: 3 },
       due: 12,

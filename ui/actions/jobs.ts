@@ -78,7 +78,7 @@ export function newJob(ui: Ui): void {
   askText(ui, {
     label: 'new job',
     placeholder: 'kind, then its payload: hello {"name":"Ada"}',
-    completions: (overview?.info as { handler_kinds?: string[] | null })?.handler_kinds ?? [],
+    completions: overview?.handler_kinds ?? [],
     submit: (value) => {
       const [, kind = '', payload = ''] = /^\s*(\S+)\s*([\s\S]*?)\s*$/.exec(value) ?? [];
       if (kind === '') return 'say which kind';

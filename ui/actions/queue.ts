@@ -28,7 +28,8 @@ export function fastForward(ui: Ui): void {
       if (to === undefined) return 'say 5m, 2h30m, a time in ISO 8601, or t or r';
       void perform(ui, async () => {
         const { offset_ms, ticks } = await ui.emulator.advance(to);
-        return `the clock is ${compactDuration(offset_ms)} ahead; ${plural(ticks, 'tick')} passed`;
+        const ticked = ticks > 0 ? 'a tick fires now' : 'no tick lies between';
+        return `the clock is ${compactDuration(offset_ms)} ahead; ${ticked}`;
       });
       return undefined;
     },
@@ -46,7 +47,7 @@ export function pause(ui: Ui): void {
   const paused = ui.store.state.overview?.info.cron.paused === true;
   void perform(ui, async () => {
     await ui.emulator.pause(!paused);
-    return paused ? 'the drainer goes on' : 'paused: nothing is claimed; p goes on';
+    return paused ? 'the drainer goes on' : 'paused: no tick fires; d still drains, p goes on';
   });
 }
 

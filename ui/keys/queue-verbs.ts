@@ -67,7 +67,7 @@ export const QUEUE_VERBS: Binding[] = [
     shown: 's',
     label: 'sandbox',
     help: 'swap the sandbox',
-    command: 'sandbox NAME',
+    command: 'sandbox use NAME',
     run: swapSandbox,
   },
 ];

@@ -1,6 +1,7 @@
 /** What the header says, for the room that it has. */
 import type { Overview } from '../../src/api/contract.js';
 import { compactDuration } from '../../src/job/duration.js';
+import type { Status } from '../../src/job/job.js';
 import type { State } from '../store/state.js';
 import { countdown, figure, lasted } from '../text/figures.js';
 import { sparkline } from '../text/meters.js';
@@ -71,16 +72,18 @@ function brand(state: State): Part {
 
 function counts({ stats, info }: Overview, wide: boolean): [Part, Part, Part, Part] {
   const { pending, running, done, dead } = stats.counts;
+  // Of a large table some counts are the planner's.
+  const about = (status: Status) => (stats.estimated.includes(status) ? '~' : '');
   return [
-    part(9, dim('pending '), bold(figure(pending))),
+    part(9, dim('pending '), bold(about('pending') + figure(pending))),
     part(
       8,
       dim(wide ? 'running ' : 'run '),
       bold(figure(running)),
       dim(wide ? ` of ${figure(info.concurrency)}` : ''),
     ),
-    part(4, dim('done '), bold(figure(done), done > 0 ? 'ok' : undefined)),
-    part(7, dim('dead '), bold(figure(dead), dead > 0 ? 'bad' : undefined)),
+    part(4, dim('done '), bold(about('done') + figure(done), done > 0 ? 'ok' : undefined)),
+    part(7, dim('dead '), bold(about('dead') + figure(dead), dead > 0 ? 'bad' : undefined)),
   ];
 }
 

@@ -81,6 +81,5 @@ export function emptyList(tab: ListTab, state: State): Lesson[] {
 
 /** Whether the handlers directory is missing or empty. */
 export function lacksHandlers({ overview }: State): boolean {
-  const kinds = (overview?.info as { handler_kinds?: string[] | null } | undefined)?.handler_kinds;
-  return kinds === null || kinds?.length === 0;
+  return overview?.handler_kinds.length === 0;
 }

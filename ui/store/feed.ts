@@ -75,7 +75,7 @@ const LINES: { [Name in EventName]?: (data: EventData[Name]) => Line | undefined
   paused: ({ paused }) => ({
     word: paused ? 'paused' : 'resumed',
     tone: 'info',
-    text: paused ? 'nothing is claimed until it goes on' : 'the next tick claims again',
+    text: paused ? 'no tick fires until it goes on' : 'the next tick claims again',
   }),
   sandbox: ({ provider, isolation }) => ({
     word: 'sandbox',

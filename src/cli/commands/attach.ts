@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
 import type { Link } from '../../../ui/emulator.js';
-import { ask, openOverHttp, overHttp } from '../../api/client.js';
+import { ask } from '../../api/client.js';
 import { followEvents } from '../../api/follow-events.js';
-import type { Config } from '../../config.js';
-import { readOwner } from '../../db/lock.js';
 import { JobqError } from '../../errors.js';
+import { connectToEmulator, toEmulator } from '../emulator.js';
 import { type Invocation, readInvocation } from '../options.js';
 import { closeScreen, loadScreen, type ScreenFlags, wantsScreen } from '../screen.js';
 import { INTERRUPTED, onInterrupt } from '../signals.js';
@@ -16,13 +15,13 @@ import { INTERRUPTED, onInterrupt } from '../signals.js';
 export async function attach(url: string | undefined, command: Command): Promise<number> {
   const invocation = readInvocation<ScreenFlags>(command);
   const { config, output, flags } = invocation;
-  const given = url === undefined ? undefined : checkUrl(url);
-  const find = async () => given ?? (await findEmulator(config));
-  const place = await find();
+  const given = url === undefined ? undefined : { url: checkUrl(url), pid: 0 };
   // An emulator that was started again may answer elsewhere: it is found anew for each request.
+  const find = () => (given === undefined ? connectToEmulator(config) : toEmulator(given, config));
+  const place = find().emulator.url;
   const link: Link = {
-    send: async (...request) => overHttp(await find())(...request),
-    open: async (...request) => openOverHttp(await find())(...request),
+    send: async (...request) => find().send(...request),
+    open: async (...request) => find().open(...request),
   };
   await ask(link.send, 'GET', '/info');
   const interrupt = onInterrupt(() => {});
@@ -40,16 +39,6 @@ export async function attach(url: string | undefined, command: Command): Promise
   } finally {
     interrupt.release();
   }
-}
-
-async function findEmulator({ dataDir }: Config): Promise<string> {
-  const owner = await readOwner(dataDir);
-  if (owner?.url !== undefined) return owner.url;
-  throw new JobqError(
-    'emulator-unreachable',
-    `no emulator is running in ${dataDir}`,
-    'Start one (npx jobq-dev), or say where it answers: jobq-dev attach http://127.0.0.1:5627.',
-  );
 }
 
 function checkUrl(text: string): string {

@@ -135,7 +135,7 @@ export const call = fc.oneof(
   },
 );
 
-/** Up to forty commands, the first of which enqueues. */
+/** Up to thirty-one commands, the first of which enqueues. */
 export const sequence: fc.Arbitrary<Command[]> = fc
   .tuple(
     enqueue,
@@ -144,7 +144,7 @@ export const sequence: fc.Arbitrary<Command[]> = fc
         { weight: 1, arbitrary: command('advance', { ms: span }) },
         { weight: 12, arbitrary: call },
       ),
-      { maxLength: 40, size: 'max' },
+      { maxLength: 30, size: 'max' },
     ),
   )
   .map(([first, rest]) => [first, ...rest]);

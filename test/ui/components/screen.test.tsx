@@ -118,8 +118,7 @@ describe('the live panel', () => {
   it('says what to do first', () => {
     const first = start({ columns: 80, rows: 24 });
     expect(draw(first).slice(5).join('\n')).toContain('n inserts a job   b replays a burst');
-    const info = { ...first.overview!.info, handler_kinds: null };
-    const none = { ...first, overview: { ...first.overview!, info } };
+    const none = { ...first, overview: { ...first.overview!, handler_kinds: [] } };
     const lines = draw(none).join('\n');
     expect(lines).toContain('There are no handlers yet.');
     expect(lines).toContain('i creates three examples there.');
