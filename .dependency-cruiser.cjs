@@ -86,7 +86,9 @@ module.exports = {
         pathNot:
           '^src/(cli(/|\\.ts$)|(dev|world|emulation|drain-config|open-world|doctor|build-schema|config)\\.ts$)',
       },
-      to: { path: '^src/(dev|world|emulation|drain-config|open-world|doctor|config|settings)\\.ts$' },
+      to: {
+        path: '^src/(dev|world|emulation|drain-config|open-world|doctor|config|settings)\\.ts$',
+      },
     },
   ],
   options: {
