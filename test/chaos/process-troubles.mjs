@@ -1,7 +1,7 @@
 // @ts-check
 /** What is done to processes: those of jobq-dev, and those that they start. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { handlersOf, signal, wardensOf } from './alive.mjs';
+import { busyOwners, handlersOf, signal, wardensOf } from './alive.mjs';
 
 /** @typedef {import('./processes.mjs').Process} Process */
 
@@ -18,10 +18,11 @@ export function processTroubles({ root, drainers, shared, localEmulator, local, 
     return hit === undefined ? 0 : 1;
   }
 
-  /** @param {readonly Process[]} among @param {number} ms */
-  async function stop(among, ms) {
-    const hit = random.pick(among.filter(({ free }) => free));
-    await hit?.freeze(ms);
+  /** One with a handler that may end meanwhile: nobody is late without one. */
+  async function stop(/** @type {readonly Process[]} */ among, /** @type {typeof shared} */ site) {
+    const busy = busyOwners(root, site);
+    const hit = random.pick(among.filter(({ free, pid }) => free && busy.has(pid ?? 0)));
+    await hit?.freeze(leaseMs + random.between(500, 4_000));
     return hit === undefined ? 0 : 1;
   }
 
@@ -44,13 +45,12 @@ export function processTroubles({ root, drainers, shared, localEmulator, local, 
     return hit !== undefined && signal(hit.pid, 'SIGKILL') ? 1 : 0;
   }
 
-  const longer = () => leaseMs + random.between(500, 2_000);
   return {
     'drainers killed': { weight: 4, hit: () => end(drainers, 'SIGKILL') },
     'drainers terminated': { weight: 4, hit: () => end(drainers, 'SIGTERM') },
     'drainers stopped for longer than the lease': {
       weight: 4,
-      hit: () => stop(drainers, longer()),
+      hit: () => stop(drainers, shared),
     },
     'handlers killed': { weight: 4, hit: () => signalHandler(shared, 'SIGKILL') },
     'handlers terminated': { weight: 2, hit: () => signalHandler(shared, 'SIGTERM') },
@@ -60,7 +60,7 @@ export function processTroubles({ root, drainers, shared, localEmulator, local, 
     'local emulators terminated': { weight: 2, hit: () => end([localEmulator], 'SIGTERM') },
     'local emulators stopped for longer than the lease': {
       weight: 1,
-      hit: () => stop([localEmulator], longer()),
+      hit: () => stop([localEmulator], local),
     },
     'local handlers killed': { weight: 2, hit: () => signalHandler(local, 'SIGKILL') },
   };
