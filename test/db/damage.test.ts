@@ -170,13 +170,11 @@ describe('a damaged directory is explained, and reset makes it whole', () => {
   });
 
   it('not for what is kept for speed only', async () => {
-    const dataDir = damagedCopy((at) => {
-      for (const name of readdirSync(join(at, 'pg_stat')))
-        garble(join(at, 'pg_stat', name), 0, 500);
-      for (const name of readdirSync(join(at, 'base/5')).filter((name) =>
-        /init|_fsm|_vm/.test(name),
-      )) {
-        garble(0, PAGE)(join(at, 'base/5', name));
+    const dataDir = damagedCopy((pgdata) => {
+      for (const folder of ['pg_stat', 'base/5']) {
+        for (const name of readdirSync(join(pgdata, folder))) {
+          if (/stat$|\.init$|_fsm$|_vm$/.test(name)) garble(0, 500)(join(pgdata, folder, name));
+        }
       }
     });
     expect(await use(dataDir)).toBe(JOBS + 1);

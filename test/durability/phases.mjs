@@ -126,7 +126,7 @@ export const PHASES = {
       ]);
       migrating.child.kill('SIGKILL');
       await migrating.ended;
-      const stats = jobqDev(run, ['stats', '--exact', '--json', '--data-dir', dataDir]);
+      const stats = jobqDev(run, ['stats', '--json', '--data-dir', dataDir]);
       const { status, text } = await stats.ended;
       if (status !== 0) throw new Error(text);
       const { pending, done } = JSON.parse(text).counts;

@@ -4,10 +4,9 @@
  * random moments, and after each kill the next one has to start and to hold all that was
  * acknowledged (docs/reliability.md, "What a local database can lose").
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { BREAKS, brokenCopy } from './broken.mjs';
@@ -64,7 +63,6 @@ async function measure(run) {
   run.usual.closeMs = await timed(() => emulator.ended);
   const dataDir = path.join(run.cwd, 'measured');
   await makeOldDatabase(run.oldDir);
-  const { cpSync } = await import('node:fs');
   cpSync(run.oldDir, dataDir, { recursive: true });
   run.usual.migrateMs = await timed(() => jobqDev(run, ['migrate', '--data-dir', dataDir]).ended);
 }
@@ -72,7 +70,6 @@ async function measure(run) {
 /** What the table says now, by the next start. @param {Run} run */
 async function look(run) {
   const emulator = startEmulator(run);
-  // Also that of a settle which was announced just before.
   const jobs = await emulator.jobs();
   await emulator.kill();
   run.faults.push(...run.ledger.faults(jobs));
@@ -81,13 +78,13 @@ async function look(run) {
 
 /** @param {Run} run @param {number} kills */
 async function killAgainAndAgain(run, kills) {
-  /** @type {Record<string, { kills: number, inside: number }>} */
-  const figures = {};
+  const figures = Object.fromEntries(
+    Object.keys(PHASES).map((name) => [name, { kills: 0, inside: 0 }]),
+  );
   for (const name of schedule(run.random, kills)) {
-    const figure = (figures[name] ??= { kills: 0, inside: 0 });
-    const inside = await PHASES[name]?.kill(run);
+    const figure = /** @type {{ kills: number, inside: number }} */ (figures[name]);
+    if (await PHASES[name]?.kill(run)) figure.inside += 1;
     figure.kills += 1;
-    if (inside) figure.inside += 1;
     await look(run);
     if (run.faults.length > 0) throw new Error(`after a kill ${name}`);
   }
