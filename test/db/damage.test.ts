@@ -183,8 +183,9 @@ describe('a damaged directory is explained, and reset makes it whole', () => {
   it('also while it is in use', async () => {
     const dataDir = damagedCopy(() => {});
     const { db, lock } = await openDatabase({ dataDir, command: 'test' });
-    remove(join(dataDir, 'pgdata', files.get('job_attempts')!));
-    await expect(db.query('select stdout from job_attempts')).rejects.toMatchObject({
+    // What was opened before is still there for the one who has it open.
+    remove(join(dataDir, 'pgdata', files.get('jobs_id_seq')!));
+    await expect(db.query(`select nextval('jobs_id_seq')`)).rejects.toMatchObject({
       code: 'directory-unusable',
       message: expect.stringContaining(
         `the database in ${dataDir} is damaged: could not open file`,
@@ -231,7 +232,7 @@ describe('pages that have become zeros', () => {
   it('are found by the first start after the machine went down', async () => {
     const dataDir = damagedCopy(zeros);
     lostTo(dataDir, { startedAt: '2001-01-01T00:00:00.000Z' });
-    await expectWayOut(dataDir, /there are \d+ rows in the file of jobs, and 500 in its index$/);
+    await expectWayOut(dataDir, /there are \d+ rows in the file of jobs, and \d+ in its index$/);
   });
 
   it('are not looked for after a kill, which cannot make them', async () => {
