@@ -78,6 +78,7 @@ describe('the defaults', () => {
       portGiven: false,
       env: {},
       interpreters: {},
+      wake: false,
     });
   });
 
