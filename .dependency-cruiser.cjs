@@ -64,6 +64,7 @@ module.exports = {
       '^src/(errors|json|suggest)\\.ts$',
     ]),
     only('record', '^src/record/', [BASICS, '^src/job/', '^src/queue/arrivals\\.ts$']),
+    only('wire', '^src/wire/', [BASICS, '^src/db/', '^src/job/']),
     {
       name: 'cli-is-the-top',
       severity: 'error',

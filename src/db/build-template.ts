@@ -18,6 +18,7 @@ import { gzipSync } from 'node:zlib';
 import { PGlite } from '@electric-sql/pglite';
 import { migrate, migrationFiles } from './migrate.js';
 import { openPglite } from './pglite.js';
+import { SESSION_FUNCTIONS } from './session-functions.js';
 import { type TarEntry, writeTar } from './tar.js';
 import { TEMPLATE_INFO, TEMPLATE_TAR, type TemplateInfo } from './template.js';
 
@@ -59,6 +60,7 @@ async function inputsDigest(): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify({ version, INITDB_FLAGS, SETTINGS }));
   // What this file does to the cluster counts as an input too.
   hash.update(readFileSync(fileURLToPath(import.meta.url)));
+  hash.update(SESSION_FUNCTIONS);
   for (const { name, sql } of await migrationFiles()) hash.update(`\n${name}\n${sql}`);
   return hash.digest('hex');
 }
@@ -83,6 +85,7 @@ async function build(scratch: string): Promise<Buffer> {
 
   const db = await openPglite({ dataDir });
   await migrate(db);
+  await db.exec(SESSION_FUNCTIONS);
   await db.exec('vacuum (freeze, analyze)');
   // A fresh segment of write-ahead log, so that the ones before it are not needed…
   await db.exec('checkpoint');

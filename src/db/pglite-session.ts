@@ -7,6 +7,14 @@ import { PreparedStatements } from './prepared.js';
 interface Waiter {
   resolve(bytes: Uint8Array): void;
   reject(error: Error): void;
+  onPart?: ((bytes: Uint8Array) => void) | undefined;
+}
+
+export interface RawOptions {
+  /** No ReadyForQuery is to end the answer: the messages hold a Flush, and no Sync. */
+  open?: boolean;
+  /** Gets the beginning of a long answer as it comes; what `sendRaw` returns is then its end. */
+  onPart?: (bytes: Uint8Array) => void;
 }
 
 /**
@@ -39,11 +47,22 @@ export class PgliteSession {
 
   /** Sends one protocol message. @returns the whole answer. */
   send(bytes: Uint8Array<ArrayBuffer>, inTransaction: boolean): Promise<Uint8Array> {
+    return this.#post({ kind: 'message', bytes, inTransaction });
+  }
+
+  /** Sends protocol messages of another server's client. @returns the answer. */
+  sendRaw(bytes: Uint8Array<ArrayBuffer>, { open = false, onPart }: RawOptions = {}) {
+    return this.#post({ kind: 'raw', bytes, open }, onPart);
+  }
+
+  #post(
+    message: Exclude<ToWorker, { kind: 'close' }>,
+    onPart?: (bytes: Uint8Array) => void,
+  ): Promise<Uint8Array> {
     if (this.dead) return Promise.reject(this.dead);
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ resolve, reject });
-      const message: ToWorker = { kind: 'message', bytes, inTransaction };
-      this.#worker.postMessage(message, [bytes.buffer]);
+      this.#waiting.push({ resolve, reject, onPart });
+      this.#worker.postMessage(message, [message.bytes.buffer]);
     });
   }
 
@@ -63,6 +82,9 @@ export class PgliteSession {
     switch (message.kind) {
       case 'ready':
         this.#waiting.shift()?.resolve(new Uint8Array());
+        break;
+      case 'part':
+        this.#waiting[0]?.onPart?.(message.bytes);
         break;
       case 'response':
         this.#waiting.shift()?.resolve(message.bytes);

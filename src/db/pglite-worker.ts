@@ -21,10 +21,14 @@ export interface WorkerOptions {
 /** `inTransaction`: the statement belongs to a transaction that the caller will end. */
 export type ToWorker =
   | { kind: 'message'; bytes: Uint8Array<ArrayBuffer>; inTransaction: boolean }
+  /** For a protocol server: `open` when no ReadyForQuery is to end the answer. */
+  | { kind: 'raw'; bytes: Uint8Array<ArrayBuffer>; open: boolean }
   | { kind: 'close' };
 
 export type FromWorker =
   | { kind: 'ready' }
+  /** The beginning of a long answer to a `raw` message. */
+  | { kind: 'part'; bytes: Uint8Array<ArrayBuffer> }
   | { kind: 'response'; bytes: Uint8Array<ArrayBuffer> }
   /** The engine is gone. `log` holds its last words. */
   | { kind: 'died'; reason: string; log: string[] };
@@ -65,6 +69,15 @@ const watchdog: Extension = {
   }),
 };
 
+/** Given at the start and not by SET, so that RESET ALL comes back to them. */
+const SETTINGS = [
+  // Prepared statements are planned anew at each use: a plan kept from when the table was empty
+  // would scan it from end to end when it is not.
+  ...['-c', 'plan_cache_mode=force_custom_plan'],
+  // A server's default, which PGlite changes.
+  ...['-c', 'search_path="$user", public'],
+];
+
 /**
  * Opens the engine. What can go on at the same time does: compiling its 10 MB of WebAssembly (in
  * V8's own threads), loading its JavaScript and unpacking the template.
@@ -78,6 +91,7 @@ async function open(): Promise<PGlite> {
     override async _initArrayTypes(): Promise<void> {}
   }
   const engineOptions: PGliteOptions = {
+    startParams: [...PGlite.defaultStartParams, ...SETTINGS],
     pgliteWasmModule: await compiling,
     extensions: { watchdog },
     onStderr: (line) => {
@@ -92,9 +106,6 @@ async function open(): Promise<PGlite> {
   else if (unpacking) engineOptions.loadDataDir = await unpacking;
   const engine = new Engine(engineOptions);
   await engine.waitReady;
-  // Prepared statements are planned anew at each use: a plan kept from when the table was empty
-  // would scan it from end to end when it is not.
-  run(engine, simpleQuery('set plan_cache_mode = force_custom_plan'));
   return engine;
 }
 
@@ -105,12 +116,25 @@ async function unpack(templatePath: string): Promise<Blob> {
 }
 
 function send(message: FromWorker): void {
-  port.postMessage(message, message.kind === 'response' ? [message.bytes.buffer] : []);
+  port.postMessage(message, 'bytes' in message ? [message.bytes.buffer] : []);
 }
 
-/** Runs one message to its end: the engine is synchronous. */
-function run(engine: PGlite, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  const chunks: Uint8Array[] = [];
+/** How much of an answer is kept before a part of it goes out. */
+const PART_BYTES = 256 * 1024;
+/** A ReadyForQuery; a chunk may end in the middle of it. */
+const STATUS_BYTES = 6;
+
+/**
+ * Runs one message to its end: the engine is synchronous.
+ * @param onPart gets the beginning of a long answer.
+ * @returns the answer, or the rest of it.
+ */
+function run(
+  engine: PGlite,
+  bytes: Uint8Array,
+  onPart?: (bytes: Uint8Array<ArrayBuffer>) => void,
+): Uint8Array<ArrayBuffer> {
+  let chunks: Uint8Array[] = [];
   let length = 0;
   engine
     .execProtocolRawStream(bytes, {
@@ -119,18 +143,28 @@ function run(engine: PGlite, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
         // A view into the engine's memory, which the next chunk overwrites.
         chunks.push(chunk.slice());
         length += chunk.length;
+        if (onPart === undefined || length < PART_BYTES) return;
+        const whole = joined(chunks, length);
+        const kept = whole.slice(-STATUS_BYTES);
+        onPart(whole.slice(0, -STATUS_BYTES));
+        chunks = [kept];
+        length = kept.length;
       },
     })
     // Only a dead engine throws, and its answer has no end, which the caller sees. Left alone, the
     // rejection would end this thread before the reason is told.
     .catch(() => {});
-  const response = new Uint8Array(length);
+  return joined(chunks, length);
+}
+
+function joined(chunks: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(length);
   let at = 0;
   for (const chunk of chunks) {
-    response.set(chunk, at);
+    whole.set(chunk, at);
     at += chunk.length;
   }
-  return response;
+  return whole;
 }
 
 /**
@@ -167,21 +201,28 @@ function fatalErrorIn(response: Uint8Array): string | undefined {
   return undefined;
 }
 
-function answer(engine: PGlite, message: ToWorker & { kind: 'message' }): void {
+function answer(engine: PGlite, message: Exclude<ToWorker, { kind: 'close' }>): void {
+  const raw = message.kind === 'raw';
+  const inTransaction = raw || message.inTransaction;
+  const open = raw && message.open;
   const started = performance.now();
-  const bytes = run(engine, message.bytes);
+  const bytes = run(
+    engine,
+    message.bytes,
+    raw ? (part) => send({ kind: 'part', bytes: part }) : undefined,
+  );
   busyMs += performance.now() - started;
-  const status = statusOf(bytes);
+  const status = open ? undefined : statusOf(bytes);
   if (fatalLogged) death ??= fatalErrorIn(bytes);
-  if (status === undefined) death ??= 'the engine gave no complete answer';
+  if (status === undefined && !open) death ??= 'the engine gave no complete answer';
   if (death !== undefined) {
     send({ kind: 'died', reason: death, log });
     return;
   }
   // A statement that opened a transaction and did not end it would take every later one with it.
-  if (status !== 'I' && !message.inTransaction) run(engine, simpleQuery('rollback'));
+  if (status !== 'I' && !inTransaction) run(engine, simpleQuery('rollback'));
   send({ kind: 'response', bytes });
-  const openTransaction = message.inTransaction && status !== 'I';
+  const openTransaction = inTransaction && status !== 'I';
   if (busyMs > LOOK_AFTER_MS && !openTransaction) checkpointWhenDue(engine);
 }
 
@@ -190,7 +231,7 @@ try {
   port.on('message', (message: ToWorker) => {
     if (death !== undefined) return;
     try {
-      if (message.kind === 'message') answer(engine, message);
+      if (message.kind !== 'close') answer(engine, message);
       else void engine.close().finally(() => port.close());
     } catch (error) {
       send({ kind: 'died', reason: death ?? String(error), log });

@@ -3,7 +3,14 @@ import { maintenanceDue } from './maintain.js';
 import { PgliteSession } from './pglite-session.js';
 import type { WorkerOptions } from './pglite-worker.js';
 import type { Database, Param, Queryable, Row } from './port.js';
-import { extendedQuery, type Result, readResponse, simpleQuery, statusOf } from './protocol.js';
+import {
+  extendedQuery,
+  type Notification,
+  type Result,
+  readResponse,
+  simpleQuery,
+} from './protocol.js';
+import { type Guest, RawSession } from './raw-session.js';
 import { rolledBack } from './rolled-back.js';
 import { Turns } from './turns.js';
 
@@ -36,7 +43,12 @@ export class PgliteDatabase implements Database {
   readonly #options: WorkerOptions;
   readonly #turns = new Turns();
   #session: PgliteSession;
+  /** Whose traces are in the session, while nobody else needs it. */
+  #guest: Guest | undefined;
+  #ownStatements = 0;
   #closing: Promise<void> | undefined;
+  /** Gets what statements of this process notify listeners of. */
+  onNotification: (notification: Notification) => void = () => {};
 
   constructor({ dataDir, templatePath }: PgliteOptions) {
     this.location = dataDir;
@@ -50,47 +62,49 @@ export class PgliteDatabase implements Database {
   }
 
   async query<R extends Row = Row>(sql: string, params: readonly Param[] = []) {
-    this.#refuseWhenClosed();
-    const result = await this.#turns.shared(() =>
-      runStatement<R>(this.#living(), sql, params, false),
+    this.#begin();
+    const { rows, rowCount } = await this.#turns.shared(() =>
+      runStatement<R>(this.#living(), sql, params, this.#run(false)),
     );
-    return { rows: result.rows, rowCount: result.rowCount };
+    return { rows, rowCount };
   }
 
   async exec(sql: string): Promise<void> {
-    this.#refuseWhenClosed();
+    this.#begin();
     const bytes = simpleQuery(sql);
-    await this.#turns.shared(() => run(this.#living(), bytes, false));
+    await this.#turns.shared(() => this.#run(false)(this.#living(), bytes));
   }
 
   async transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
-    this.#refuseWhenClosed();
+    this.#begin();
     // One life of the worker for the whole transaction: if it dies, the rest must fail, not run on
     // a new session outside of any transaction.
-    return this.#turns.exclusive(() => transact(this.#living(), work));
+    return this.#turns.exclusive(() => transact(this.#living(), work, this.#run(true)));
   }
 
   /**
    * Runs `work` alone on the session, with raw protocol messages: what another protocol server
-   * needs to pass a client's messages through (all but its startup and Terminate messages).
-   * Whatever transaction is open at the end is rolled back.
+   * needs to pass a client's messages through.
    */
-  async exclusive<T>(work: (send: SendRaw) => Promise<T>): Promise<T> {
+  async exclusive<T>(guest: Guest, work: (raw: RawSession) => Promise<T>): Promise<T> {
     this.#refuseWhenClosed();
     return this.#turns.exclusive(async () => {
-      const session = this.#living();
-      let open = false;
+      this.#guest = undefined;
+      const raw = this.#raw();
       try {
-        return await work(async (bytes) => {
-          // A copy: what is sent is transferred, and the caller's may be a part of a larger buffer.
-          const answer = await session.send(new Uint8Array(bytes), true);
-          open = statusOf(answer) !== 'I';
-          return answer;
-        });
+        return await work(raw);
       } finally {
-        if (open && !session.dead) await run(session, ROLLBACK(), true);
+        await raw.end();
+        // What waits here is this process's own.
+        if (this.#turns.waiting > 0) await guest.leave(raw);
+        else if (!guest.tidy) this.#guest = guest;
       }
     });
+  }
+
+  /** How many statements of this process wait for a turn of `exclusive` to be over. */
+  get waiting(): number {
+    return this.#turns.waiting;
   }
 
   async maintain(): Promise<void> {
@@ -111,37 +125,48 @@ export class PgliteDatabase implements Database {
     return this.#session;
   }
 
+  #raw(): RawSession {
+    return new RawSession(this.#living(), () => this.#living(), this.#ownStatements);
+  }
+
+  /** Called before each statement of this process. */
+  #begin(): void {
+    this.#refuseWhenClosed();
+    this.#ownStatements += 1;
+    const guest = this.#guest;
+    if (guest === undefined) return;
+    this.#guest = undefined;
+    void this.#turns.exclusive(() => guest.leave(this.#raw()));
+  }
+
+  #run(inTransaction: boolean): Run {
+    return async (session, bytes) =>
+      readResponse(await session.send(bytes, inTransaction), this.onNotification);
+  }
+
   #refuseWhenClosed(): void {
     if (!this.#closing) return;
     throw new JobqError('database-unreachable', `the database at ${this.location} is closed`);
   }
 }
 
-/** Sends whole protocol messages. @returns everything the engine answers to them. */
-export type SendRaw = (bytes: Uint8Array) => Promise<Uint8Array>;
-
-const ROLLBACK = () => simpleQuery('rollback');
-
-async function run<R extends Row>(
+type Run = <R extends Row>(
   session: PgliteSession,
   bytes: Uint8Array<ArrayBuffer>,
-  inTransaction: boolean,
-): Promise<Result<R>> {
-  return readResponse<R>(await session.send(bytes, inTransaction));
-}
+) => Promise<Result<R>>;
 
 /** One statement with parameters, prepared when it comes again and again. */
 async function runStatement<R extends Row>(
   session: PgliteSession,
   sql: string,
   params: readonly Param[],
-  inTransaction: boolean,
+  run: Run,
 ): Promise<Result<R>> {
   const use = session.statements.use(sql);
   const bytes = extendedQuery(sql, params, use);
-  if (!use?.parse) return run<R>(session, bytes, inTransaction);
+  if (!use?.parse) return run<R>(session, bytes);
   try {
-    const result = await run<R>(session, bytes, inTransaction);
+    const result = await run<R>(session, bytes);
     session.statements.answered(sql, true);
     return result;
   } catch (error) {
@@ -153,6 +178,7 @@ async function runStatement<R extends Row>(
 async function transact<T>(
   session: PgliteSession,
   work: (tx: Queryable) => Promise<T>,
+  run: Run,
 ): Promise<T> {
   let over = false;
   const refuseWhenOver = () => {
@@ -160,12 +186,12 @@ async function transact<T>(
   };
   const send = (bytes: Uint8Array<ArrayBuffer>) => {
     refuseWhenOver();
-    return run(session, bytes, true);
+    return run(session, bytes);
   };
   const tx: Queryable = {
     query: async <R extends Row>(sql: string, params: readonly Param[] = []) => {
       refuseWhenOver();
-      const { rows, rowCount } = await runStatement<R>(session, sql, params, true);
+      const { rows, rowCount } = await runStatement<R>(session, sql, params, run);
       return { rows, rowCount };
     },
     exec: async (sql) => {
@@ -183,7 +209,7 @@ async function transact<T>(
     over = true;
     // The first error is the one to report. This one can fail only with the whole session, and
     // does nothing after a commit.
-    await run(session, ROLLBACK(), true).catch(() => {});
+    await run(session, simpleQuery('rollback')).catch(() => {});
     throw error;
   }
 }

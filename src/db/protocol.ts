@@ -99,12 +99,21 @@ export interface Result<R extends Row = Row> {
 /** An error after which the session is gone. */
 export class FatalDatabaseError extends DatabaseError {}
 
+/** What NOTIFY sends to those who LISTEN. */
+export interface Notification {
+  channel: string;
+  payload: string;
+}
+
 /**
  * Reads the answer to one message.
  * @returns the result of the last statement in it.
  * @throws DatabaseError the first error in it.
  */
-export function readResponse<R extends Row>(response: Uint8Array): Result<R> {
+export function readResponse<R extends Row>(
+  response: Uint8Array,
+  onNotification?: (notification: Notification) => void,
+): Result<R> {
   const bytes = Buffer.from(response.buffer, response.byteOffset, response.byteLength);
   let columns: { name: string; decode: Decode }[] = [];
   let rows: R[] = [];
@@ -127,6 +136,8 @@ export function readResponse<R extends Row>(response: Uint8Array): Result<R> {
       rows = [];
     } else if (type === 0x45) {
       error ??= readError(bytes, body, end);
+    } else if (type === 0x41) {
+      onNotification?.(readNotification(bytes, body));
     }
     at = end;
   }
@@ -168,6 +179,16 @@ function readRow(bytes: Buffer, start: number, columns: { name: string; decode: 
     }
   }
   return row;
+}
+
+/** @param start where the body begins: the process id, then two texts. */
+export function readNotification(bytes: Buffer, start: number): Notification {
+  const channelEnd = bytes.indexOf(0, start + 4);
+  const payloadEnd = bytes.indexOf(0, channelEnd + 1);
+  return {
+    channel: bytes.toString('utf8', start + 4, channelEnd),
+    payload: bytes.toString('utf8', channelEnd + 1, payloadEnd),
+  };
 }
 
 function readError(bytes: Buffer, start: number, end: number): DatabaseError {

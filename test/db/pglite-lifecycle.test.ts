@@ -110,15 +110,32 @@ describe('PGlite beside the rest of the process', () => {
 
   it('lends its session to another protocol server, whole', async () => {
     const db = await openPglite({ dataDir: 'memory', templatePath: TEMPLATE_TAR });
-    const held = db.exclusive(async (send) => {
-      await send(simpleQuery('begin'));
-      await send(simpleQuery(INSERT));
-      return Buffer.from(await send(simpleQuery('select count(*) from jobs'))).toString('latin1');
+    const guest = {
+      tidy: false,
+      left: 0,
+      async leave() {
+        guest.left += 1;
+      },
+    };
+    const held = db.exclusive(guest, async (raw) => {
+      await raw.send(simpleQuery('begin'));
+      await raw.send(simpleQuery(INSERT));
+      return Buffer.from(await raw.send(simpleQuery('select count(*) from jobs'))).toString(
+        'latin1',
+      );
     });
     const after = db.query('select id from jobs');
     expect(await held).toContain('SELECT 1');
     // The transaction was left open and is undone; nobody else's statement got into it.
     expect((await after).rowCount).toBe(0);
+    // It was asked to tidy up before that statement, and is before any later one.
+    expect(guest.left).toBe(1);
+    await db.exclusive(guest, async () => {});
+    expect(guest.left).toBe(1);
+    await db.query('select 1');
+    expect(guest.left).toBe(2);
+    await db.query('select 1');
+    expect(guest.left).toBe(2);
     await db.close();
   });
 });
