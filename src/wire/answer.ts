@@ -31,7 +31,8 @@ export interface Listeners {
   notice(fields: Map<string, string>): boolean;
   /** @returns what the client gets of it. */
   notification(body: Buffer): Buffer | undefined;
-  parameter(name: string, value: string): void;
+  /** @returns whether the client gets it. */
+  parameter(name: string, value: string): boolean;
   /** How the client calls what the engine calls `engineName`. */
   nameOf(engineName: string): string;
   /** @returns what the client reads instead of an error of the port's own functions. */
@@ -135,11 +136,11 @@ export class Answer {
         return this.listeners.notification(message.subarray(5));
       case 0x53: {
         const nameEnd = message.indexOf(0, 5);
-        this.listeners.parameter(
-          message.toString('latin1', 5, nameEnd),
-          message.toString('latin1', nameEnd + 1, message.length - 1),
+        const passes = this.listeners.parameter(
+          message.toString('utf8', 5, nameEnd),
+          message.toString('utf8', nameEnd + 1, message.length - 1),
         );
-        return PASS;
+        return passes ? PASS : undefined;
       }
       case 0x47: // CopyInResponse
         return this.copyInAnswered ? undefined : PASS;

@@ -21,6 +21,8 @@ export class Client {
   /** Names that the engine is to forget at the end of the turn. */
   readonly garbage: string[] = [];
   #applicationName: string;
+  /** What it knows of the settings that are reported. */
+  readonly #told = new Map<string, string>();
 
   /** @param address where it comes from, for people. */
   constructor(
@@ -119,9 +121,12 @@ export class Client {
     }
   }
 
-  /** A setting that the engine reports to it has changed. */
-  reported(name: string, value: string): void {
+  /** The engine reports a setting. @returns whether that is news to the client. */
+  reported(name: string, value: string): boolean {
+    if (this.#told.get(name) === value) return false;
+    this.#told.set(name, value);
     if (name === 'application_name') this.#applicationName = value;
+    return true;
   }
 
   /** The locks are what they were; the engine learns of it when the next turn begins. */

@@ -173,22 +173,28 @@ export class Turn implements Context, AnswerListeners {
     const data = given ?? (await this.#copyData(copy, simple && this.status === 'I'));
     if (data === undefined) return;
     if (data.tooLarge) steps.at(-1)!.refusal = errorResponse(COPY_TOO_LARGE);
-    const bytes = [execute, ...data.bytes, ...(simple ? [] : [FLUSH.bytes])];
-    await this.#exchange(unit, translation, bytes, steps, !simple, true);
+    if (simple) {
+      await this.#exchange(unit, translation, [execute, ...data.bytes], steps, false, data.began);
+      return;
+    }
+    // A Sync that the client has sent before its data counts only if there is no COPY.
+    const open = data.began || unit.open;
+    const bytes = [execute, ...data.bytes, open ? FLUSH.bytes : SYNC.bytes];
+    await this.#exchange(unit, translation, bytes, steps, open, data.began);
   }
 
   /** @returns undefined when the client is gone. */
   async #copyData({ binary, columns, ...copy }: CopyIn, alone: boolean) {
     const { connection } = this.client;
-    const failed = this.status === 'E';
-    // A statement of ours would end the transaction that a pipeline is.
     const count =
-      failed || this.#inPipeline ? columns : await columnsOf(this.raw, { columns, ...copy });
-    if (failed || (count === undefined && !this.#inPipeline)) {
+      this.status === 'E'
+        ? undefined
+        : await columnsOf(this.raw, { columns, ...copy }, this.#inPipeline);
+    if (count === undefined) {
       // The engine says what is wrong.
-      return { bytes: [copyFail('there is nothing to copy into')], tooLarge: false };
+      return { bytes: [copyFail('there is nothing to copy into')], tooLarge: false, began: false };
     }
-    connection.write(copyInResponse(binary, count ?? 0));
+    connection.write(copyInResponse(binary, count));
     if (alone) throw new MustCollect();
     return this.whileIdle(() => collect(connection));
   }
@@ -284,8 +290,8 @@ export class Turn implements Context, AnswerListeners {
     return this.client.notified(body);
   }
 
-  parameter(name: string, value: string): void {
-    this.client.reported(name, value);
+  parameter(name: string, value: string): boolean {
+    return this.client.reported(name, value);
   }
 
   nameOf(engineName: string): string {
@@ -300,6 +306,6 @@ export class Turn implements Context, AnswerListeners {
 const SILENT: AnswerListeners = {
   notice: () => false,
   notification: () => undefined,
-  parameter: () => {},
+  parameter: () => false,
   nameOf: (name) => name,
 };
