@@ -101,6 +101,9 @@ export const SETTINGS = z.strictObject({
   keepJobs: whole(0, 10_000_000).optional(),
   seed: z.string('must be text').optional(),
   port: whole(0, 65_535, 'a port number').optional(),
+  pgPort: whole(0, 65_535, 'a port number').optional(),
+  pgStatementTimeout: duration.optional(),
+  pgIdleInTransaction: duration.optional(),
   env: z
     .union(
       [z.array(variableName), z.record(variableName, variable)],

@@ -45,6 +45,7 @@ const LIFE = [
 ];
 const EMULATOR = [
   new Option('--port <n>', 'HTTP port, 0 for any free one (default: 5627)'),
+  new Option('--pg-port <n>', 'port for Postgres clients, 0 for any free one (default: 5628)'),
   new Option('--alert-age <duration>', 'when the oldest waiting job is too old (default: 5m)'),
   new Option('--allow-time-travel', 'let advance work on a --database-url too'),
 ];
@@ -97,6 +98,7 @@ const SETTING_FLAGS: (keyof Settings)[] = [
   'allowTimeTravel',
   'token',
   'port',
+  'pgPort',
 ];
 
 export interface Invocation<Flags = Record<string, unknown>> {

@@ -27,12 +27,14 @@ export interface OwnerInfo {
   startedAt: string;
   /** Where the owner answers over HTTP, once it does. */
   url?: string;
+  /** Where it answers Postgres clients. */
+  postgres?: string;
 }
 
 export interface Lock {
   readonly info: OwnerInfo;
   /** Makes more of the owner known to others. */
-  update(more: Pick<OwnerInfo, 'url'>): void;
+  update(more: Pick<OwnerInfo, 'url' | 'postgres'>): void;
   /** Gives the directory free. Idempotent. */
   release(): void;
 }

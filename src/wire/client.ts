@@ -18,6 +18,8 @@ export class Client {
   readonly subscriptions: Subscriptions;
   readonly watchdog: Watchdog;
   timeouts: Timeouts = NO_TIMEOUTS;
+  /** A function has set one, which its statement need not show. */
+  timeoutsSaid = false;
   /** Names that the engine is to forget at the end of the turn. */
   readonly garbage: string[] = [];
   #applicationName: string;
@@ -46,6 +48,11 @@ export class Client {
     return this.#applicationName === ''
       ? `the client at ${this.address}`
       : `"${this.#applicationName}" at ${this.address}`;
+  }
+
+  /** Whether its startup packet has set a timeout. */
+  get beginsWithTimeouts(): boolean {
+    return [...this.state.initial.keys()].some((name) => name.endsWith('_timeout'));
   }
 
   /** Whether it has something that the engine alone holds. */
@@ -102,6 +109,7 @@ export class Client {
       case SAID.set:
         state.dirty = true;
         if (text.includes('.')) state.ownSettings.add(text);
+        if (/_timeout$/i.test(text)) this.timeoutsSaid = true;
         break;
       case SAID.locked:
         state.locked(text);

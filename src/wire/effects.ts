@@ -1,6 +1,7 @@
 import { simpleQuery } from '../db/protocol.js';
 import type { RawSession } from '../db/raw-session.js';
 import type { Client } from './client.js';
+import { SUPERUSER } from './client-state.js';
 import { frame, Q } from './frames.js';
 import { identifier, query } from './own-statements.js';
 import type { Effect } from './statement.js';
@@ -51,6 +52,9 @@ export async function closeCursors(raw: RawSession, { names }: Client): Promise<
 export async function leaveNothing(raw: RawSession, client: Client): Promise<void> {
   const { shared, state, names, garbage } = client;
   await shared.tenancy.enter(raw, state);
+  await query(raw, `set session authorization ${SUPERUSER}; set role none; reset all`);
+  state.dirty = true;
+  shared.tenancy.wasReset();
   if (state.temporary) await query(raw, DROP_TEMPORARY);
   await closeCursors(raw, client);
   garbage.push(...names.clear().map(({ engineName }) => engineName));

@@ -110,8 +110,9 @@ export class Session {
       const { sqlstate, message } = error;
       throw new Terminated({ severity: 'FATAL', sqlstate, message });
     }
-    if (first && [...state.initial.keys()].some((name) => name.endsWith('_timeout'))) {
-      this.client.timeouts = await readTimeouts(raw);
+    if (first && this.client.beginsWithTimeouts) {
+      this.client.timeouts = await readTimeouts(raw, this.client.timeouts);
+      state.dirty = true;
     }
   }
 

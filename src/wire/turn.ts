@@ -125,7 +125,7 @@ export class Turn implements Context, AnswerListeners {
     shared.tenancy.turnOver();
     if (raw.dead === undefined) {
       if (account.functionsChanged) shared.hidden = await findHidden(raw);
-      if (account.timeoutsMentioned) client.timeouts = await readTimeouts(raw);
+      if (account.timeoutsMentioned) client.timeouts = await readTimeouts(raw, client.timeouts);
       await closeStatements(raw, client.garbage.splice(0));
     }
     if (account.wrote) shared.onWrite();
@@ -259,7 +259,8 @@ export class Turn implements Context, AnswerListeners {
     const { client, raw } = this;
     const account = this.#account;
     for (const effect of this.#effects.splice(0)) await applyEffect(effect, raw, client);
-    if (account.timeoutsMentioned && this.status === 'T') client.timeouts = await readTimeouts(raw);
+    if (account.timeoutsMentioned && this.status !== 'E')
+      client.timeouts = await readTimeouts(raw, client.timeouts);
   }
 
   // Context
