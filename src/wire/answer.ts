@@ -55,12 +55,12 @@ export class Answer {
   /**
    * @param steps for each message of the client in order; for a simple query for each statement, or
    *   none where there is nothing to do for any.
-   * @param copyInAnswered the client has had its CopyInResponse.
+   * @param client what the client has had already, or is not to get.
    */
   constructor(
     private readonly steps: readonly Step[],
     private readonly listeners: Listeners,
-    private readonly copyInAnswered = false,
+    private readonly client: { hadCopyIn?: boolean; noReady?: boolean } = {},
   ) {}
 
   get outBytes(): number {
@@ -113,7 +113,7 @@ export class Answer {
         return PASS;
       case 0x5a: // ReadyForQuery
         this.status = String.fromCharCode(message[5]!) as Status;
-        return PASS;
+        return this.client.noReady ? undefined : PASS;
       case 0x43: // CommandComplete
         return this.#command(message);
       case 0x49: // EmptyQueryResponse
@@ -143,7 +143,7 @@ export class Answer {
         return passes ? PASS : undefined;
       }
       case 0x47: // CopyInResponse
-        return this.copyInAnswered ? undefined : PASS;
+        return this.client.hadCopyIn ? undefined : PASS;
       default:
         return PASS;
     }

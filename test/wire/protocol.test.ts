@@ -108,6 +108,37 @@ group.each(SERVERS)('%s', (_name, start) => {
       expect(await a.ask(sync)).toEqual(['Z I']);
     });
 
+    it('hold up nobody before they run anything', async () => {
+      const a = await connect();
+      const b = await connect();
+      a.send(parse('early', 'select $1::int'), describe('S', 'early'), flush);
+      await a.until('T');
+      expect(await b.ask(query('select 1'))).toContain('D 1');
+      expect(await a.ask(bind('', 'early', '6'), execute(''), sync)).toEqual([
+        '2',
+        'D 6',
+        'C SELECT 1',
+        'Z I',
+      ]);
+      a.send(parse('', 'selec'), describe('S', ''), flush, bind('', ''), execute(''));
+      expect(await a.until('E')).toEqual(['E 42601']);
+      expect(await a.ask(sync)).toEqual(['Z I']);
+    });
+
+    it('that only prepare need not wait for the transaction of another', async () => {
+      const a = await connect();
+      const b = await connect();
+      await a.ask(query('begin'));
+      expect(
+        await b.ask(parse('ahead', 'select $1::int + 1'), parse('', 'select 2'), sync),
+      ).toEqual(['1', '1', 'Z I']);
+      await a.ask(query('commit'));
+      expect(
+        await b.ask(bind('', ''), execute(''), bind('', 'ahead', '1'), execute(''), sync),
+      ).toEqual(['2', 'D 2', 'C SELECT 1', '2', 'D 2', 'C SELECT 1', 'Z I']);
+      expect(await b.ask(parse('ahead', 'select 3'), sync)).toEqual(['E 42P05', 'Z I']);
+    });
+
     it('can be long', async () => {
       const a = await connect();
       const many = Array.from({ length: 30_000 }, (_, i) => [

@@ -1,13 +1,12 @@
 /** The clients that docs/wire.md lists, how each is found here, and how its program is run. */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { STEPS } from './steps.mjs';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
-const require = createRequire(import.meta.url);
+const MODULES = join(HERE, '../../../node_modules');
 /** Debian's own, which sees Debian's packages. */
 const PYTHON = existsSync('/usr/bin/python3') ? '/usr/bin/python3' : 'python3';
 const RUBY = existsSync('/usr/bin/ruby') ? '/usr/bin/ruby' : 'ruby';
@@ -21,7 +20,7 @@ const number = (text) => /\d+(?:\.\d+)+/.exec(text ?? '')?.[0];
 const npm = (name, file) => ({
   name,
   from: 'npm',
-  version: () => require(`${name}/package.json`).version,
+  version: () => JSON.parse(readFileSync(join(MODULES, name, 'package.json'), 'utf8')).version,
   command: (url, prefix) => [process.execPath, join(HERE, file), url, prefix],
 });
 const python = (name, module, file) => ({
@@ -68,7 +67,9 @@ export const CLIENTS = [
     from: 'Debian',
     version: () =>
       existsSync(JDBC) && said('javac', ['-version']) !== undefined
-        ? number(said('unzip', ['-p', JDBC, 'META-INF/MANIFEST.MF'])?.match(/Version: .*/)?.[0])
+        ? number(
+            said('unzip', ['-p', JDBC, 'META-INF/MANIFEST.MF'])?.match(/^Bundle-Version: .*/m)?.[0],
+          )
         : undefined,
     command: (url, prefix) => ['java', '-cp', JDBC, join(HERE, 'Jdbc.java'), url, prefix],
   },

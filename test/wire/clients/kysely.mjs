@@ -1,6 +1,6 @@
+import { once } from 'node:events';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
-import { once } from 'node:events';
 import { equal, runSteps } from './steps.mjs';
 
 const [url, prefix] = process.argv.slice(2);
@@ -9,8 +9,15 @@ const db = new Kysely({ dialect: new PostgresDialect({ pool }) });
 const orders = `${prefix}_orders`;
 const counter = `${prefix}_counter`;
 const order = async (tx, item) => {
-  const { id } = await tx.insertInto(orders).values({ item }).returning('id').executeTakeFirstOrThrow();
-  await tx.insertInto('jobs').values({ kind: prefix, payload: { order: id } }).execute();
+  const { id } = await tx
+    .insertInto(orders)
+    .values({ item })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  await tx
+    .insertInto('jobs')
+    .values({ kind: prefix, payload: { order: id } })
+    .execute();
 };
 const count = async (table, where = (query) => query) =>
   Number((await where(db.selectFrom(table).select(sql`count(*)`.as('n'))).executeTakeFirst()).n);
@@ -78,7 +85,10 @@ await runSteps({
     const add = () =>
       db.transaction().execute(async (tx) => {
         const { n } = await tx.selectFrom(counter).select('n').forUpdate().executeTakeFirst();
-        await tx.updateTable(counter).set({ n: n + 1 }).execute();
+        await tx
+          .updateTable(counter)
+          .set({ n: n + 1 })
+          .execute();
       });
     await Promise.all(Array.from({ length: 200 }, add));
     equal((await db.selectFrom(counter).select('n').executeTakeFirst()).n, 200);

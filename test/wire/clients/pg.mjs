@@ -38,7 +38,9 @@ await runSteps({
     await inTransaction(async (client) => {
       await client.query(`create table ${prefix}_orders (id serial primary key, item text unique)`);
       await client.query(`create index on ${prefix}_orders (item text_pattern_ops)`);
-      await client.query(`create table ${prefix}_counter (n int); insert into ${prefix}_counter values (0)`);
+      await client.query(
+        `create table ${prefix}_counter (n int); insert into ${prefix}_counter values (0)`,
+      );
     });
   },
   async transaction() {
@@ -58,7 +60,10 @@ await runSteps({
     for (let i = 0; i < 20; i += 1) {
       const ask = async (client, text) =>
         (await client.query({ name: 'same', text, values: [i] })).rows[0].v;
-      equal(await Promise.all([ask(a, 'select $1::int + 1 as v'), ask(b, 'select $1::int * 2 as v')]), [i + 1, i * 2]);
+      equal(
+        await Promise.all([ask(a, 'select $1::int + 1 as v'), ask(b, 'select $1::int * 2 as v')]),
+        [i + 1, i * 2],
+      );
     }
     a.release();
     b.release();

@@ -9,7 +9,8 @@ const order = async (tx, item) => {
   const [{ id }] = await tx`insert into ${orders} (item) values (${item}) returning id`;
   await tx`insert into jobs (kind, payload) values (${prefix}, ${tx.json({ order: id })})`;
 };
-const jobs = async () => (await sql`select count(*)::int as n from jobs where kind = ${prefix}`)[0].n;
+const jobs = async () =>
+  (await sql`select count(*)::int as n from jobs where kind = ${prefix}`)[0].n;
 
 await runSteps({
   async connect() {
@@ -18,7 +19,9 @@ await runSteps({
   async migrate() {
     await sql.begin(async (tx) => {
       await tx`create table ${orders} (id serial primary key, item text unique)`;
-      await tx.unsafe(`create table ${prefix}_counter (n int); insert into ${prefix}_counter values (0)`);
+      await tx.unsafe(
+        `create table ${prefix}_counter (n int); insert into ${prefix}_counter values (0)`,
+      );
     });
   },
   async transaction() {
@@ -38,7 +41,10 @@ await runSteps({
   async prepared() {
     const [a, b] = await Promise.all([sql.reserve(), sql.reserve()]);
     for (let i = 0; i < 20; i += 1) {
-      const [[x], [y]] = await Promise.all([a`select ${i}::int + 1 as v`, b`select ${i}::int * 2 as v`]);
+      const [[x], [y]] = await Promise.all([
+        a`select ${i}::int + 1 as v`,
+        b`select ${i}::int * 2 as v`,
+      ]);
       equal([x.v, y.v], [i + 1, i * 2]);
     }
     a.release();
@@ -47,7 +53,10 @@ await runSteps({
   async batch() {
     const rows = Array.from({ length: 1_000 }, (_, i) => ({ item: `batch ${i}` }));
     await sql`insert into ${orders} ${sql(rows)}`;
-    equal((await sql`select count(*)::int as n from ${orders} where item like 'batch %'`)[0].n, 1_000);
+    equal(
+      (await sql`select count(*)::int as n from ${orders} where item like 'batch %'`)[0].n,
+      1_000,
+    );
   },
   async listen() {
     let tell;

@@ -44,7 +44,8 @@ const found = await withEmulator(async (url) => {
       continue;
     }
     const failed = await runClient(client, url);
-    for (const [step, why] of Object.entries(failed)) console.log(`${client.name}: ${step}: ${why}`);
+    for (const [step, why] of Object.entries(failed))
+      console.log(`${client.name}: ${step}: ${why}`);
     if (Object.keys(failed).length === 0) console.log(`${client.name} ${version}: all of it`);
     rows.push({ client, version, failed });
   }
@@ -54,7 +55,10 @@ const found = await withEmulator(async (url) => {
 if (found.some(({ failed }) => failed && Object.keys(failed).length > 0)) process.exitCode = 1;
 if (!process.argv.includes('--check')) {
   const names = Object.keys(STEPS);
-  const lines = [['client', 'version', ...names], ['---', '---', ...names.map(() => '---')]];
+  const lines = [
+    ['client', 'version', ...names],
+    ['---', '---', ...names.map(() => '---')],
+  ];
   for (const { client, version, failed } of found) {
     if (client.steps !== STEPS) continue;
     const cells = names.map((step) =>
@@ -65,13 +69,18 @@ if (!process.argv.includes('--check')) {
   const others = found
     .filter(({ client }) => client.steps !== STEPS)
     .map(({ client, version, failed }) => {
-      const good = Object.keys(client.steps).filter((step) => version && failed[step] === undefined);
+      const good = Object.keys(client.steps).filter(
+        (step) => version && failed[step] === undefined,
+      );
       return `\n${client.name} ${version ?? '(not installed)'}: ${good.join(', ') || 'nothing'} of ${Object.keys(client.steps).join(', ')}.`;
     });
   const table = [...lines.map((cells) => `| ${cells.join(' | ')} |`), ...others].join('\n');
   const doc = readFileSync(DOC, 'utf8');
   writeFileSync(
     DOC,
-    doc.replace(/(<!-- clients -->\n)[^]*?(\n<!-- \/clients -->)/, (_all, start, end) => `${start}\n${table}\n${end}`),
+    doc.replace(
+      /(<!-- clients -->\n)[\s\S]*?(\n<!-- \/clients -->)/,
+      (_all, start, end) => `${start}\n${table}\n${end}`,
+    ),
   );
 }
