@@ -61,7 +61,14 @@ module.exports = {
       '^src/api/contract[/.]',
       '^src/api/(client|follow-events)\\.ts$',
       '^src/job/',
-      '^src/(errors|json|suggest)\\.ts$',
+      '^src/(columns|errors|json)\\.ts$',
+    ]),
+    only('handler-test', '^src/handler-test/', [
+      BASICS,
+      '^src/job/',
+      '^src/drain/(attempt|handler)\\.ts$',
+      '^src/sandbox/port\\.ts$',
+      '^src/replay/fixture\\.ts$',
     ]),
     only('record', '^src/record/', [BASICS, '^src/job/', '^src/queue/arrivals\\.ts$']),
     only('wire', '^src/wire/', [BASICS, '^src/db/', '^src/job/']),
@@ -77,9 +84,11 @@ module.exports = {
       from: {
         path: '^src/',
         pathNot:
-          '^src/(cli(/|\\.ts$)|(dev|world|drain-config|open-world|doctor|build-schema|config)\\.ts$)',
+          '^src/(cli(/|\\.ts$)|(dev|world|emulation|drain-config|open-world|doctor|build-schema|config)\\.ts$)',
       },
-      to: { path: '^src/(dev|world|drain-config|open-world|doctor|config|settings)\\.ts$' },
+      to: {
+        path: '^src/(dev|world|emulation|drain-config|open-world|doctor|config|settings)\\.ts$',
+      },
     },
   ],
   options: {

@@ -39,6 +39,8 @@ export interface Config {
   alertAgeMs: number;
   /** Whether the clock of a shared database's emulator may be moved ahead. */
   allowTimeTravel: boolean;
+  /** Whether inserts are picked up at once, not at the next tick. */
+  wake: boolean;
   /** What requests over HTTP must carry. */
   token: string | undefined;
   retry: RetryPolicyName;
@@ -56,6 +58,8 @@ export interface Config {
   pgStatementTimeoutMs: number;
   /** How long a transaction of one may be idle while others wait. */
   pgIdleInTransactionMs: number;
+  /** What of a handler's doings its snapshot does not compare. */
+  testMask: RegExp[];
   env: Record<string, string>;
   interpreters: Record<string, string[]>;
 }
@@ -128,6 +132,7 @@ export function loadConfig(sources: ConfigSources): { config: Config; warnings: 
     graceMs: merged.grace ?? 10_000,
     alertAgeMs: merged.alertAge ?? 300_000,
     allowTimeTravel: merged.allowTimeTravel ?? false,
+    wake: merged.wake ?? false,
     token: merged.token,
     retry: merged.retry ?? 'minutes',
     keep: {
@@ -142,6 +147,7 @@ export function loadConfig(sources: ConfigSources): { config: Config; warnings: 
     pgPortGiven: merged.pgPort !== undefined,
     pgStatementTimeoutMs: merged.pgStatementTimeout ?? 60_000,
     pgIdleInTransactionMs: merged.pgIdleInTransaction ?? 30_000,
+    testMask: (merged.testMask ?? []).map((text) => new RegExp(text, 'g')),
     env: chosenEnvironment(merged.env ?? {}, env),
     interpreters: merged.interpreters ?? {},
   };
@@ -196,7 +202,7 @@ function readEnvironment(env: NodeJS.ProcessEnv) {
   const warnings: string[] = [];
   const names = new Map(
     Object.keys(SETTINGS.shape)
-      .filter((key) => key !== 'env' && key !== 'interpreters')
+      .filter((key) => !['env', 'interpreters', 'testMask'].includes(key))
       .map((key) => [envName(key), key]),
   );
   for (const [name, value] of Object.entries(env)) {

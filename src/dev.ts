@@ -59,14 +59,13 @@ export async function startEmulator(config: Config, options: EmulatorOptions): P
     }
     await world.drainer();
     world.announce({ http: url, postgres: postgres?.url ?? `postgres://${world.db.location}` });
-    world.cron!.start();
+    world.emulation!.start();
     world.watch.history.start();
     return {
       world,
       url,
       async stop({ graceMs }) {
-        world.cron!.stop();
-        await world.replays.stop();
+        await world.emulation!.stop();
         await world.currentDrainer()?.stop({ graceMs });
         world.watch.close();
         await server.close();

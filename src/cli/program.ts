@@ -5,7 +5,7 @@ import { STATUSES } from '../job/job.js';
 import { ORDERS } from '../queue/list.js';
 import { didYouMean } from '../suggest.js';
 import { VERSION } from '../version.js';
-import { withOptions } from './options.js';
+import { NO_TUI, withOptions } from './options.js';
 
 /** Runs a command and answers with its exit status. */
 type Run = (command: Command) => Promise<number>;
@@ -68,6 +68,16 @@ export function createProgram(finish: (status: number) => void): Command {
     running(async (command) => (await import('./commands/init.js')).init(command.args[0], command)),
   );
 
+  add(program, 'attach [url]', 'the screen for an emulator that runs elsewhere on this machine', [
+    'database',
+  ])
+    .addOption(NO_TUI)
+    .action(
+      running(async (command) =>
+        (await import('./commands/attach.js')).attach(command.args[0], command),
+      ),
+    );
+
   add(
     program,
     'enqueue <kind> [payload]',
@@ -124,6 +134,28 @@ export function createProgram(finish: (status: number) => void): Command {
       ),
     );
 
+  add(
+    program,
+    'test [what...]',
+    'run handlers as production will: twice, killed, with a failing far side and bad input',
+    ['place', 'attempt'],
+  )
+    .addHelpText('before', TEST_ARGUMENTS)
+    .option('--only <checks>', 'run only these checks, e.g. runs,twice')
+    .option('--skip <checks>', 'leave these checks out')
+    .option('--sample <n>', 'cases of a kind that get more than "runs", or "all" (default: 3)')
+    .option('--jobs <n>', 'attempts at a time (default: one for each processor)')
+    .option('--patience <duration>', 'in which a handler must give up by itself (default: 10s)')
+    .option('--seed <text>', 'bends payloads in the same way again')
+    .option('--update', 'accept what the handlers do now: write it beside their cases')
+    .option('--junit <file>', 'write the report as JUnit XML too')
+    .option('--tap', 'the report as TAP instead')
+    .option('--watch', 'test again what a saved file touches, until Ctrl-C')
+    .option('--allow-network', 'let requests through that no answer is listed for')
+    .action(
+      running(async (command) => (await import('./commands/test.js')).test(command.args, command)),
+    );
+
   add(program, 'drain', 'one tick against the database, then exit; what production’s cron runs', [
     'database',
     'drain',
@@ -135,7 +167,7 @@ export function createProgram(finish: (status: number) => void): Command {
   addControl(program, add, running);
 
   add(program, 'stats', 'counts, and the age of the oldest waiting job', ['database'])
-    .option('--exact', 'count everything; without it, what is above 10,000 is estimated')
+    .option('--estimate', 'above 10,000 jobs of a state, an estimate instead of a count')
     .action(running(async (command) => (await import('./commands/stats.js')).stats(command)));
 
   add(program, 'prune', 'delete done jobs that are old or too many', ['database', 'keep'])
@@ -274,6 +306,10 @@ function refuseUnknown(command: Command): void {
     `${path} --help lists the commands.`,
   );
 }
+
+const TEST_ARGUMENTS = `What to test: kinds, and files of cases (burst.jsonl, or one job of it, burst.jsonl:12).
+Default: every case in fixtures/ and in handlers/<kind>.cases.jsonl. See docs/handler-tests.md.
+`;
 
 const AFTER_HELP = `
 Without a command: the emulator, until Ctrl-C.

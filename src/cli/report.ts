@@ -1,9 +1,10 @@
 /** The report of a replay, for people. */
+import { cut } from '../columns.js';
 import { compactDuration, formatDuration } from '../job/duration.js';
 import { headline, plural, visible } from '../job/text.js';
 import type { Failure, KindReport, ReplayReport } from '../replay/report.js';
 import type { Output } from './output.js';
-import { cut, table } from './table.js';
+import { table } from './table.js';
 
 /** Failures that are shown one by one. */
 const SHOWN = 20;

@@ -11,6 +11,8 @@ export interface Interrupt {
   readonly interrupted: boolean;
   /** Aborted by the first signal. */
   readonly signal: AbortSignal;
+  /** A key that asks for the same as Ctrl-C: in raw mode there is no signal. */
+  raise(): void;
   /** Stops listening. */
   release(): void;
 }
@@ -38,6 +40,7 @@ export function onInterrupt(first: () => void, again: () => void = () => {}): In
       return since !== undefined;
     },
     signal: controller.signal,
+    raise: listener,
     release() {
       for (const name of signals) process.off(name, listener);
     },

@@ -42,6 +42,11 @@ const INTERPRETERS: Record<string, readonly string[]> = {
 /** What each extension is run with: the built-in table with the config's `interpreters` on top. */
 export type Interpreters = Readonly<Record<string, readonly string[]>>;
 
+/** The extensions that a handler may have, in the order in which they are looked for. */
+export function handlerExtensions(overrides: Interpreters = {}): string[] {
+  return Object.keys({ ...INTERPRETERS, ...overrides });
+}
+
 export async function findHandler(
   handlersDir: string,
   kind: string,
@@ -150,7 +155,7 @@ function shownKind(kind: string): string {
 /** The kinds that a handlers directory has scripts for, sorted. */
 export async function knownKinds(
   handlersDir: string,
-  extensions: readonly string[] = Object.keys(INTERPRETERS),
+  extensions: readonly string[] = handlerExtensions(),
 ): Promise<string[]> {
   const kinds = new Set<string>();
   for await (const relative of filesIn(handlersDir)) {

@@ -137,15 +137,19 @@ export class Session {
         } else if (error instanceof MustCollect) {
           const data = await collect(this.client.connection);
           if (data !== undefined) next = { ...now, data };
-        } else if (!(error instanceof LeftTheQueue)) {
+        } else if (error instanceof LeftTheQueue) {
+          this.#answerWithoutTurn(now);
+        } else {
           throw error;
-        } else if (this.#cancelled) {
-          this.#fail(now, CANCELLED);
-        } else if (this.#ahead !== undefined) {
-          this.client.connection.write(...this.#ahead, readyForQuery('I'));
         }
       }
     }
+  }
+
+  #answerWithoutTurn(now: Again): void {
+    if (this.#cancelled) this.#fail(now, CANCELLED);
+    else if (this.#ahead !== undefined)
+      this.client.connection.write(...this.#ahead, readyForQuery('I'));
   }
 
   async #takeTurn(again: Again): Promise<void> {

@@ -63,7 +63,11 @@ it('answers have the shapes of the contract', async () => {
   const drained = ask('POST', '/drain', Drained);
   await world.provider.started(4);
   const overview = await ask('GET', '/overview', Overview);
-  expect(overview).toMatchObject({ running: [{}, {}], history: [{}] });
+  expect(overview).toMatchObject({
+    handler_kinds: ['work'],
+    running: [{}, {}],
+    history: [{}],
+  });
   for (const run of world.provider.running) run.end(exited(0));
   await drained;
 });

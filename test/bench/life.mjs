@@ -9,7 +9,7 @@ const CLI = fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
 const IDLE_SECONDS = 70;
 
 /** Seconds of CPU that a process and its ended children have used (Linux). */
-function cpuSeconds(pid) {
+export function cpuSeconds(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
   return (Number(fields[11]) + Number(fields[12]) + Number(fields[13]) + Number(fields[14])) / 100;
 }
@@ -20,7 +20,7 @@ function residentMiB(pid) {
   return Number(kib ?? 0) / 1024;
 }
 
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 function start(args, cwd) {
   const child = spawn(process.execPath, [CLI, ...args], { cwd, stdio: ['ignore', 'pipe', 'pipe'] });

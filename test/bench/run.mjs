@@ -4,8 +4,9 @@ import { growth } from './growth.mjs';
 import { idle, replayMemory } from './life.mjs';
 import { queue } from './queue.mjs';
 import { start } from './start.mjs';
+import { tui } from './tui.mjs';
 
-const ALL = { queue, growth, attempt, start, idle, replay: replayMemory };
+const ALL = { queue, growth, attempt, start, idle, replay: replayMemory, tui };
 
 const wanted = process.argv.slice(2);
 for (const [name, run] of Object.entries(ALL)) {

@@ -16,6 +16,9 @@ const ELSEWHERE: Record<string, string> = {
   'npm ci && npm start': 'test/e2e/demo.test.ts, and .ci/run',
   'npm ci && npm test': '.ci/run',
   'npm run bench': 'by hand: it measures',
+  'npm run test:model': '.ci/run',
+  'npm run test:mutants': 'by hand: it breaks the queue on purpose',
+  'npx vitest run test/queue/interleavings': 'npm test runs it',
   'node fixtures/make-github-webhooks.mjs': 'test/fixtures/github-webhooks.test.ts',
 };
 

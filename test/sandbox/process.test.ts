@@ -90,6 +90,15 @@ describe('the process provider', () => {
     expect(provider.enforces).toMatchObject({ isolation: 'none', containment: 'subreaper' });
   });
 
+  it('names what a handler left running when it ended by itself, and nothing else', async () => {
+    const source = `sleep 1234 & until grep -qs 1234 /proc/$!/cmdline; do :; done; exit 3`;
+    const left = await sh(source);
+    expect(left.outcome).toEqual({ kind: 'exited', code: 3 });
+    expect(left.leftBehind).toEqual(['sleep 1234']);
+    expect((await sh('sleep 0.01 & wait')).leftBehind).toEqual([]);
+    expect((await sh('sleep 1234', { timeoutMs: 100 })).leftBehind).toBeUndefined();
+  });
+
   it('leaves nothing of a handler that ended', async () => {
     const mark = marker();
     endMarkedAfterTest(mark);
@@ -286,9 +295,10 @@ describe('the process provider', () => {
   });
 
   it('passes on no ignored signal, no blocked one and no limit of jobq-dev', async () => {
-    const result = await sh('grep -E "SigIgn|SigBlk" /proc/$$/status; ulimit -c; ulimit -n');
+    // Of the handler's own process: a shell that waits for another blocks signals meanwhile.
+    const result = await sh('ulimit -c; ulimit -n; exec grep -E "SigIgn|SigBlk" /proc/self/status');
     expect(result.stdout.text).toBe(
-      'SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n0\n1024\n',
+      '0\n1024\nSigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n',
     );
   });
 

@@ -18,14 +18,10 @@ describe('the port on PGlite, to clients', () => {
     if (version === undefined && !REQUIRED) {
       process.stderr.write(`skipped: ${client.name} is not installed here\n`);
     }
-    it.skipIf(version === undefined && !REQUIRED)(
-      client.name,
-      { timeout: 180_000 },
-      async () => {
-        expect(version, `${client.name} is not installed`).toBeDefined();
-        expect(await runClient(client, port.url)).toEqual({});
-        expect(port.warnings).toEqual([]);
-      },
-    );
+    it.skipIf(version === undefined && !REQUIRED)(client.name, { timeout: 180_000 }, async () => {
+      expect(version, `${client.name} is not installed`).toBeDefined();
+      expect(await runClient(client, port.url)).toEqual({});
+      expect(port.warnings).toEqual([]);
+    });
   }
 });

@@ -201,7 +201,7 @@ describe('the port on PGlite', () => {
     });
 
     it("over the port's own limit, and ends who cannot go on", async () => {
-      const port = await start({ dataDir: onDirectory(), limits: { statementMs: 400 } });
+      const port = await start({ dataDir: onDirectory(), limits: { statementMs: 2_000 } });
       const [a, b, c] = [await connect(port), await connect(port), await connect(port)];
       await b.run('create temp table gone (x int)');
       await c.rows('select pg_advisory_lock(3)');

@@ -17,6 +17,8 @@ export const Info = z
       timezone: z.string(),
       next_tick: time.nullable(),
       paused: z.boolean(),
+      /** Whether inserts are picked up at once. */
+      wake: z.boolean(),
     }),
     concurrency: count,
     /** Of one attempt. */
@@ -71,6 +73,8 @@ export type WaitingSample = z.infer<typeof WaitingSample>;
 export const Overview = z
   .object({
     info: Info,
+    /** The kinds that there are handlers for. */
+    handler_kinds: z.array(z.string()),
     stats: StatsAnswer,
     running: z.array(Running),
     /** The last hour, a sample a minute, oldest first. */

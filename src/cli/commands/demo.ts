@@ -43,22 +43,15 @@ export async function demo(command: Command): Promise<number> {
     output.note(`what the handlers wrote: ${outputDir}`);
     return status;
   }
-  const controller = new AbortController();
   output.note(
     `Ctrl-C ends it. Look at its jobs from another shell: cd ${scratch} && npx jobq-dev jobs list`,
   );
-  return runEmulator(invocation, async ({ url, world }) => {
-    const { events } = world;
-    void playLive({
-      fixture,
-      send: overHttp(url, invocation.config.token),
-      speed: SPEED,
-      signal: controller.signal,
-    })
+  return runEmulator(invocation, ({ emulator: { url, world }, say, signal }) => {
+    const send = overHttp(url, invocation.config.token);
+    void playLive({ fixture, send, speed: SPEED, signal })
       .then(() => {
-        if (!controller.signal.aborted) output.note('the burst is all in; Ctrl-C ends the demo');
+        if (!signal.aborted) say('the burst is all in; Ctrl-C ends the demo');
       })
-      .catch((error: Error) => events.emit('warning', { message: error.message }));
-    process.once('SIGINT', () => controller.abort());
+      .catch((error: Error) => world.events.emit('warning', { message: error.message }));
   });
 }

@@ -3,28 +3,40 @@ import { requireHandlers } from '../../config.js';
 import { type Emulator, startEmulator } from '../../dev.js';
 import { formatDuration } from '../../job/duration.js';
 import { plural, visible } from '../../job/text.js';
-import { printEvents } from '../lines.js';
 import { type Invocation, readInvocation } from '../options.js';
+import { loadScreen, type OpenScreen, type ScreenFlags, wantsScreen } from '../screen.js';
+import { type Show, showLines, showScreen } from '../show.js';
 import { INTERRUPTED, onInterrupt } from '../signals.js';
 import { whenFree } from '../when-free.js';
 
 /** `jobq-dev`: the emulator, until it is interrupted. */
 export async function dev(command: Command): Promise<number> {
-  return runEmulator(readInvocation(command));
+  return runEmulator(readInvocation<ScreenFlags>(command));
 }
 
-/** Starts the emulator, prints what happens, and stops it when it is interrupted. */
+/** What is done once the emulator is ready. */
+export interface Ready {
+  emulator: Emulator;
+  /** A word to whoever watches. */
+  say: (text: string) => void;
+  /** Aborted when the emulator is to stop. */
+  signal: AbortSignal;
+}
+
+/** Starts the emulator, shows what happens, and stops it when it is interrupted. */
 export async function runEmulator(
-  { config, output }: Invocation,
-  whenReady: (emulator: Emulator) => Promise<void> = async () => {},
+  invocation: Invocation<ScreenFlags>,
+  whenReady: (ready: Ready) => void = () => {},
 ): Promise<number> {
+  const { config, output, flags } = invocation;
   let stopNow: (() => void) | undefined;
   let emulator: Emulator | undefined;
+  let show: Show | undefined;
   const interrupt = onInterrupt(
     () => {
       const running = emulator?.world.currentDrainer()?.held.length ?? 0;
       if (running > 0) {
-        output.note(
+        show?.stopping(
           `stopping: ${plural(running, 'running job')} may finish within ${formatDuration(config.graceMs)}; Ctrl-C again ends them now`,
         );
       }
@@ -33,19 +45,28 @@ export async function runEmulator(
   );
   try {
     if (config.handlersGiven) requireHandlers(config);
-    emulator = await whenFree(config, () =>
-      startEmulator(config, { command: 'jobq-dev', mayMovePort: output.onTerminal }),
-    );
-    const { world, url } = emulator;
-    const stopPrinting = printEvents(world.events, output);
-    sayReady({ config, output, flags: {} }, emulator);
-    for (const { job } of await world.recovered) {
+    let screen: Promise<OpenScreen> | undefined;
+    emulator = await whenFree(config, () => {
+      const starting = startEmulator(config, {
+        command: 'jobq-dev',
+        mayMovePort: output.onTerminal,
+      });
+      // While the database opens.
+      if (wantsScreen(output, flags)) screen ??= loadScreen();
+      return starting;
+    });
+    sayReady(invocation, emulator);
+    for (const { job } of await emulator.world.recovered) {
       if (output.quiet) break;
       output.line(
         `  recovered job ${job.id} ${visible(job.kind)}, left by a jobq-dev that was killed: ${job.status}`,
       );
     }
-    await whenReady(emulator);
+    show =
+      screen && !interrupt.interrupted
+        ? await showScreen(emulator, output, await screen, interrupt.raise)
+        : showLines(emulator, output);
+    whenReady({ emulator, say: show.say, signal: interrupt.signal });
     if (!interrupt.signal.aborted) {
       await new Promise((resolve) =>
         interrupt.signal.addEventListener('abort', resolve, { once: true }),
@@ -53,16 +74,21 @@ export async function runEmulator(
     }
     stopNow = () => void emulator?.stop({ graceMs: 0 });
     await emulator.stop({ graceMs: config.graceMs });
-    stopPrinting();
-    output.note(`stopped ${url}`);
+    show.end();
+    show = undefined;
+    output.note(`stopped ${emulator.url}`);
     return INTERRUPTED;
   } finally {
+    show?.end();
     interrupt.release();
   }
 }
 
 /** The stable line that says the tool is ready, and where (docs/cli.md). */
-function sayReady({ config, output }: Invocation, { world, url }: Emulator): void {
+function sayReady(
+  { config, output }: Pick<Invocation, 'config' | 'output'>,
+  { world, url }: Emulator,
+): void {
   const info = world.service.info();
   if (config.port !== 0 && !url.endsWith(`:${config.port}`)) {
     output.note(`port ${config.port} is taken; using ${url}`);
@@ -86,5 +112,10 @@ function sayReady({ config, output }: Invocation, { world, url }: Emulator): voi
   output.line(`  sandbox   ${info.sandbox.description}`);
   output.line(
     `  cron      ${info.cron.expression} (${info.cron.timezone}), next at ${info.cron.next_tick}`,
+  );
+  output.line(
+    info.cron.wake
+      ? '  inserts   are picked up at once (--wake); in production they wait for the cron'
+      : '  inserts   wait for the next tick, as in production; --wake picks them up at once',
   );
 }

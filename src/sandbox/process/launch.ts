@@ -22,8 +22,8 @@ export interface Sinks {
 
 /** How a launched command ended; by then nothing of it runs any more. */
 export type LaunchEnd =
-  | { by: 'exit'; code: number; peakMemoryBytes?: number }
-  | { by: 'signal'; signal: string | null; peakMemoryBytes?: number }
+  | { by: 'exit'; code: number; peakMemoryBytes?: number; leftBehind?: string[] }
+  | { by: 'signal'; signal: string | null; peakMemoryBytes?: number; leftBehind?: string[] }
   /** Ended by our `kill`. */
   | { by: 'kill'; peakMemoryBytes?: number }
   /** Ended because the tree went over `watchedMemoryBytes`. */
@@ -40,7 +40,12 @@ export interface Launched {
   readonly ended: Promise<LaunchEnd>;
 }
 
-const SIGNAL_NAMES = new Map(Object.entries(constants.signals).map(([name, n]) => [n, name]));
+// Of several names for one number the first is the usual one: SIGABRT, not SIGIOT.
+const SIGNAL_NAMES = new Map(
+  Object.entries(constants.signals)
+    .reverse()
+    .map(([name, n]) => [n, name]),
+);
 
 /** The name of a signal, e.g. `SIGKILL`; undefined for numbers without one (real-time signals). */
 export function signalName(number: number): string | undefined {

@@ -143,7 +143,10 @@ export const REAP: Interleaving[] = [
       const { reaper, reaping } = await reapedUncommitted(scene);
       await reaper.die();
       await expect(reaping.result).rejects.toMatchObject({ code: 'database-unreachable' });
-      expect((await scene.job('1')).status).toBe('running');
+      expect(await scene.job('1')).toMatchObject({
+        status: 'running',
+        attempts_log: [{ outcome: null }],
+      });
       expect(await scene.reap(scene.db, LEASE)).toHaveLength(1);
     },
   },

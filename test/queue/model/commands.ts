@@ -41,7 +41,7 @@ export type Command =
       delayMs: number | undefined;
       maxAttempts: number | undefined;
     }
-  | { do: 'prune'; by: number; ageMs: number; count: number };
+  | { do: 'prune'; by: number; ageMs: number | undefined; count: number | undefined };
 
 interface NewJobDraft {
   kind: string;
@@ -125,10 +125,17 @@ export const call = fc.oneof(
       maxAttempts: attempts,
     }),
   },
-  { weight: 2, arbitrary: command('prune', { by, ageMs: span, count: fc.nat({ max: 1 }) }) },
+  {
+    weight: 3,
+    arbitrary: command('prune', {
+      by,
+      ageMs: optional(span),
+      count: optional(fc.nat({ max: 1 })),
+    }),
+  },
 );
 
-/** Up to forty commands, the first of which enqueues. */
+/** Up to thirty-one commands, the first of which enqueues. */
 export const sequence: fc.Arbitrary<Command[]> = fc
   .tuple(
     enqueue,
@@ -137,7 +144,7 @@ export const sequence: fc.Arbitrary<Command[]> = fc
         { weight: 1, arbitrary: command('advance', { ms: span }) },
         { weight: 12, arbitrary: call },
       ),
-      { maxLength: 40, size: 'max' },
+      { maxLength: 30, size: 'max' },
     ),
   )
   .map(([first, rest]) => [first, ...rest]);

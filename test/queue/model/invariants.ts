@@ -157,6 +157,14 @@ export async function clear(db: Queryable): Promise<void> {
   await db.exec('delete from jobs; delete from referee');
 }
 
+/** The names of all of them. */
+export const INVARIANTS = [
+  ...Object.keys(OF_THE_TABLES),
+  STEPS_OF_A_JOB,
+  STEPS_OF_AN_ATTEMPT,
+  ONLY_DONE_GO,
+];
+
 export interface BrokenRule {
   invariant: string;
   /** The rows that break it. */
