@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Config } from './config.js';
+import { examine } from './db/examine.js';
 import { readOwner } from './db/lock.js';
 import { migrate, pendingMigrations } from './db/migrate.js';
 import { openDatabase } from './db/open.js';
@@ -73,7 +74,11 @@ async function checkDatabase(config: Config): Promise<Finding[]> {
     });
     try {
       await migrate(db);
-      return { state: 'ok', found: `${await versionOf(db)} in ${config.dataDir}` };
+      await examine(db);
+      return {
+        state: 'ok',
+        found: `${await versionOf(db)} in ${config.dataDir}; every row was read`,
+      };
     } finally {
       await db.close();
       await lock?.release();

@@ -9,6 +9,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { JobqError, systemReason } from '../errors.js';
+import { damaged } from './damage.js';
 
 /** Where things are in a data directory (`.jobq`). */
 export interface DataDir {
@@ -53,24 +54,36 @@ function makeDirectory(path: string): void {
 /**
  * Looks at an existing cluster before the engine does, which would only say `Aborted()`.
  *
- * @throws JobqError `directory-unusable` when it is of another major than `needed`, has lost its
- *   PG_VERSION, or cannot be written.
+ * @throws JobqError `directory-unusable` when it is of another major than `needed`, lacks a part, or
+ *   cannot be written.
  */
 export function checkCluster({ root, pgdata }: DataDir, needed: number): void {
-  let text: string;
-  try {
-    accessSync(pgdata, constants.R_OK | constants.W_OK | constants.X_OK);
-    text = readFileSync(join(pgdata, 'PG_VERSION'), 'utf8').trim();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw unusable(pgdata, error);
-    throw damaged(root, `${pgdata} has no PG_VERSION file`);
-  }
-  if (text === String(needed)) return;
+  const version = readVersion(pgdata);
+  if (version === String(needed)) return;
   throw new JobqError(
     'directory-unusable',
-    `${pgdata} was made by Postgres ${text}, and this jobq-dev brings Postgres ${needed}`,
+    `${pgdata} was made by Postgres ${version}, and this jobq-dev brings Postgres ${needed}`,
     `Use the jobq-dev that made it (jobq-dev record saves its jobs), or start afresh: jobq-dev reset --data-dir ${root} (a copy is set aside)`,
   );
+}
+
+/** Without one of these the engine ends without a reason that helps. */
+const PARTS = ['PG_VERSION', 'postgresql.conf', 'global/pg_control', 'base', 'pg_wal', 'pg_xact'];
+
+function readVersion(pgdata: string): string {
+  try {
+    if (!statSync(pgdata).isDirectory()) throw damaged(pgdata, `${pgdata} is no directory`);
+    accessSync(pgdata, constants.R_OK | constants.W_OK | constants.X_OK);
+    const missing = PARTS.find((part) => !existsSync(join(pgdata, part)));
+    if (missing !== undefined) throw damaged(pgdata, `${pgdata} has no ${missing}`);
+    const version = readFileSync(join(pgdata, 'PG_VERSION'), 'latin1').trim();
+    if (!/^\d{1,2}$/.test(version)) {
+      throw damaged(pgdata, `${join(pgdata, 'PG_VERSION')} holds no version`);
+    }
+    return version;
+  } catch (error) {
+    throw error instanceof JobqError ? error : unusable(pgdata, error);
+  }
 }
 
 /** An error of the file system on `path`, for a person. */
@@ -81,15 +94,5 @@ export function unusable(path: string, error: unknown): JobqError {
     `the data directory ${path} cannot be used: ${systemReason(error)}${at === path ? '' : ` at ${at}`}`,
     'Choose one that can be written: --data-dir, or --memory to keep nothing.',
     { cause: error },
-  );
-}
-
-/** A cluster that the engine could not open. `reason` is what it said. */
-export function damaged(root: string, reason: string, cause?: unknown): JobqError {
-  return new JobqError(
-    'directory-unusable',
-    `the database in ${root} is damaged: ${reason}`,
-    `jobq-dev reset --data-dir ${root} sets a copy of it aside and starts afresh.`,
-    { cause },
   );
 }

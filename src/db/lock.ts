@@ -33,6 +33,8 @@ export interface OwnerInfo {
 
 export interface Lock {
   readonly info: OwnerInfo;
+  /** Whose lock this was before, if it died with it. */
+  readonly predecessor: OwnerInfo | undefined;
   /** Makes more of the owner known to others. */
   update(more: Pick<OwnerInfo, 'url' | 'postgres'>): void;
   /** Gives the directory free. Idempotent. */
@@ -86,7 +88,7 @@ function takeNextGeneration(dir: string, info: OwnerInfo): Lock {
         continue;
       }
       removeLeftovers(dir, mine);
-      return heldLock(dir, mine, info);
+      return heldLock(dir, mine, info, current?.owner);
     }
   } finally {
     rmSync(draft, { force: true });
@@ -108,11 +110,17 @@ export async function readOwner(dir: string): Promise<OwnerInfo | undefined> {
   }
 }
 
-function heldLock(dir: string, generation: number, initial: OwnerInfo): Lock {
+function heldLock(
+  dir: string,
+  generation: number,
+  initial: OwnerInfo,
+  predecessor: OwnerInfo | undefined,
+): Lock {
   let info = initial;
   let released = false;
   const path = generationPath(dir, generation);
   return {
+    predecessor,
     get info() {
       return info;
     },
@@ -153,16 +161,22 @@ function currentGeneration(dir: string): Generation | undefined {
     if (numbers.length === 0) return undefined;
     const number = Math.max(...numbers);
     try {
-      const content = JSON.parse(readFileSync(generationPath(dir, number), 'utf8'));
-      return { number, owner: content.released ? undefined : content };
+      const content: unknown = JSON.parse(readFileSync(generationPath(dir, number), 'utf8'));
+      return { number, owner: isOwner(content) ? content : undefined };
     } catch (error) {
       // Removed since by the owner of a later one: look again.
       if (isErrno(error, 'ENOENT')) continue;
-      // link(2) publishes whole files only, so this is damage from outside (a full disk, an editor).
+      // link(2) publishes whole files only, so this is damage from outside (a power cut, an editor).
       if (error instanceof SyntaxError) return { number, owner: undefined };
       throw error;
     }
   }
+}
+
+/** Not so for a lock that was released, nor for one that something has damaged. */
+function isOwner(content: unknown): content is OwnerInfo {
+  const { pid, processStart, host } = (content ?? {}) as Partial<OwnerInfo>;
+  return typeof pid === 'number' && typeof processStart === 'string' && typeof host === 'string';
 }
 
 function generationNumbersOrNone(dir: string): number[] {

@@ -66,6 +66,7 @@ export async function migrate(db: Database): Promise<{ applied: string[] }> {
 async function apply(tx: Queryable, { version, name, sql }: Migration): Promise<void> {
   try {
     await tx.exec(sql);
+    await tx.query('insert into jobq_migrations (version, name) values ($1, $2)', [version, name]);
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;
     throw new JobqError(
@@ -75,7 +76,6 @@ async function apply(tx: Queryable, { version, name, sql }: Migration): Promise<
       { cause: error },
     );
   }
-  await tx.query('insert into jobq_migrations (version, name) values ($1, $2)', [version, name]);
 }
 
 /** One statement, because a start waits for it. Inside a transaction the table must be there. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { JobqError } from '../errors.js';
-import { checkCluster, type DataDir, damaged, prepareDataDir, unusable } from './data-dir.js';
+import { checkCluster, type DataDir, prepareDataDir, unusable } from './data-dir.js';
+import { examine, glance, wentDownWithMachine } from './examine.js';
 import { acquireLock, type Lock } from './lock.js';
 import { openPglite, type PgliteDatabase } from './pglite.js';
 import type { Database } from './port.js';
@@ -44,28 +44,31 @@ export async function openDatabase(options: OpenOptions): Promise<Opened> {
   const dir = prepareDataDir(options.dataDir ?? '.jobq');
   const lock = await acquireLock(dir.root, { command: options.command });
   try {
-    return { db: await openCluster(dir), lock };
+    return { db: await openCluster(dir, lock), lock };
   } catch (error) {
     lock.release();
     throw error;
   }
 }
 
-async function openCluster(dir: DataDir): Promise<PgliteDatabase> {
-  if (existsSync(dir.pgdata)) {
-    checkCluster(dir, templateInfo().major);
-  } else {
+async function openCluster(dir: DataDir, { predecessor }: Lock): Promise<PgliteDatabase> {
+  if (!existsSync(dir.pgdata)) {
     try {
       extractTemplate(dir.pgdata);
     } catch (error) {
       throw unusable(dir.pgdata, error);
     }
+    return openPglite({ dataDir: dir.pgdata });
   }
+  checkCluster(dir, templateInfo().major);
+  const db = await openPglite({ dataDir: dir.pgdata });
   try {
-    return await openPglite({ dataDir: dir.pgdata });
+    // A kill loses nothing that was written. The end of the machine can: then everything is read.
+    if (predecessor !== undefined && wentDownWithMachine(predecessor)) await examine(db);
+    else await glance(db);
+    return db;
   } catch (error) {
-    if (!(error instanceof JobqError)) throw error;
-    const reason = error.cause instanceof Error ? error.cause.message : error.message;
-    throw damaged(dir.root, reason, error);
+    await db.close();
+    throw error;
   }
 }

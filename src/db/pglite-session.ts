@@ -1,5 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import { JobqError } from '../errors.js';
+import { damaged } from './damage.js';
 import { newWorker } from './pglite-warm.js';
 import type { FromWorker, ToWorker, WorkerOptions } from './pglite-worker.js';
 import { PreparedStatements } from './prepared.js';
@@ -24,15 +25,17 @@ export interface RawOptions {
 export class PgliteSession {
   readonly #worker: Worker;
   readonly #waiting: Waiter[] = [];
-  readonly #location: string;
+  /** A directory, or `memory`. */
+  readonly location: string;
   /** Why this session cannot be used any more. */
   dead: JobqError | undefined;
   readonly ready: Promise<void>;
   readonly statements = new PreparedStatements();
   readonly #exited: Promise<void>;
+  #opened = false;
 
   constructor(options: WorkerOptions, location: string) {
-    this.#location = location;
+    this.location = location;
     this.#worker = newWorker(options);
     this.ready = new Promise((resolve, reject) => {
       this.#waiting.push({ resolve: () => resolve(), reject });
@@ -78,9 +81,21 @@ export class PgliteSession {
     await this.#exited;
   }
 
+  #stopped(why: string): JobqError {
+    return new JobqError(
+      'database-unreachable',
+      `the database at ${this.location} stopped: ${why}`,
+      this.location === 'memory'
+        ? 'What was in memory is gone. Start again, or keep the database in a directory.'
+        : 'What was acknowledged is kept; the next statement opens it again.',
+      { cause: new Error(why) },
+    );
+  }
+
   #receive(message: FromWorker): void {
     switch (message.kind) {
       case 'ready':
+        this.#opened = true;
         this.#waiting.shift()?.resolve(new Uint8Array());
         break;
       case 'part':
@@ -100,14 +115,8 @@ export class PgliteSession {
     // The engine's own reason, without its time stamp: `2026-11-29 19:01:34.386 UTC [42] PANIC:  …`
     const lastWords = log.findLast((line) => /\b(PANIC|FATAL):/.test(line));
     const why = lastWords?.replace(/^.*?\b(?:PANIC|FATAL):\s*/, '').trim() ?? reason;
-    this.dead = new JobqError(
-      'database-unreachable',
-      `the database at ${this.#location} stopped: ${why}`,
-      this.#location === 'memory'
-        ? 'What was in memory is gone. Start again, or keep the database in a directory.'
-        : 'What was acknowledged is kept; the next statement opens it again.',
-      { cause: new Error(why) },
-    );
+    this.dead =
+      this.#opened || this.location === 'memory' ? this.#stopped(why) : damaged(this.location, why);
     void this.#worker.terminate();
     for (const waiter of this.#waiting.splice(0)) waiter.reject(this.dead);
   }

@@ -1,4 +1,5 @@
 import { JobqError } from '../errors.js';
+import { explainDamage } from './damage.js';
 import { maintenanceDue } from './maintain.js';
 import { PgliteSession } from './pglite-session.js';
 import type { WorkerOptions } from './pglite-worker.js';
@@ -29,7 +30,7 @@ export interface PgliteOptions {
  * file by then. A power cut can lose what the operating system had not yet written: PGlite has no
  * fsync.
  *
- * @throws JobqError `database-unreachable` when the engine cannot open it.
+ * @throws JobqError `directory-unusable` when the engine cannot open it.
  */
 export async function openPglite(options: PgliteOptions): Promise<PgliteDatabase> {
   const database = new PgliteDatabase(options);
@@ -140,8 +141,14 @@ export class PgliteDatabase implements Database {
   }
 
   #run(inTransaction: boolean): Run {
-    return async (session, bytes) =>
-      readResponse(await session.send(bytes, inTransaction), this.onNotification);
+    return async (session, bytes) => {
+      const answer = await session.send(bytes, inTransaction);
+      try {
+        return readResponse(answer, this.onNotification);
+      } catch (error) {
+        throw this.location === 'memory' ? error : explainDamage(error, this.location);
+      }
+    };
   }
 
   #refuseWhenClosed(): void {

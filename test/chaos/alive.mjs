@@ -26,6 +26,18 @@ export function handlersOf(root, { effects }) {
   );
 }
 
+/**
+ * Which of a site's jobq-dev processes have handlers running, by pid.
+ * @param {string} root @param {{ effects: string, dataDir: string }} site
+ */
+export function busyOwners(root, site) {
+  const workspace = new RegExp(`HOME=${path.join(site.dataDir, 'work')}/(\\d+)-`);
+  const owners = handlersOf(root, site).map(({ environment }) =>
+    Number(workspace.exec(environment)?.[1]),
+  );
+  return new Set(owners);
+}
+
 /** @param {string} root @param {{ dataDir: string }} site */
 export function wardensOf(root, { dataDir }) {
   const work = path.join(dataDir, 'work');

@@ -21,7 +21,8 @@ effect begins
 /** @param {number} leaseMs */
 const scripts = (leaseMs) => ({
   quick: 'effect ends',
-  slow: 'last 6; effect ends',
+  // With a late finisher another run of it is under way.
+  slow: 'last 12; effect ends',
   // Lives on heartbeats.
   long: `last ${Math.ceil(leaseMs / 250) + 6}; effect ends`,
   flaky: '[ $((JOBQ_ATTEMPT % 2)) = 0 ] || exit 1; effect ends',
@@ -34,7 +35,7 @@ const scripts = (leaseMs) => ({
 /** How often each kind is inserted. */
 export const KINDS = {
   quick: 10,
-  slow: 5,
+  slow: 6,
   long: 1,
   flaky: 2,
   hopeless: 1,

@@ -6,7 +6,7 @@ import { createWriteStream } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Before it is started again: on a cron schedule a drain is away more often than it is there. */
-const PAUSE_MS = 600;
+const PAUSE_MS = 1_000;
 /** How long a process may take to end after a SIGTERM, besides its grace. */
 const END_WITHIN_MS = 120_000;
 
@@ -41,6 +41,10 @@ export class Process {
 
   get name() {
     return this.#options.name;
+  }
+
+  get pid() {
+    return this.#child?.pid;
   }
 
   get isEmulator() {

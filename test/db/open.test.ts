@@ -1,15 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  watch,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -129,26 +120,6 @@ describe('opening a data directory', () => {
     // The refusal left no lock behind.
     writeFileSync(join(dataDir, 'pgdata/PG_VERSION'), `${needed}\n`);
     expect(await openAndClose(dataDir)).toBe(0);
-  });
-
-  it.each([
-    ['no PG_VERSION', (pgdata: string) => rmSync(join(pgdata, 'PG_VERSION'))],
-    ['no control file', (pgdata: string) => rmSync(join(pgdata, 'global/pg_control'))],
-    ['a cut control file', (pgdata: string) => truncateSync(join(pgdata, 'global/pg_control'), 10)],
-    ['no catalogs', (pgdata: string) => rmSync(join(pgdata, 'base'), { recursive: true })],
-    ['no write-ahead log', (pgdata: string) => rmSync(join(pgdata, 'pg_wal'), { recursive: true })],
-  ])('explains a damaged one: %s', async (_what, damage) => {
-    const dataDir = tempDir();
-    await openAndClose(dataDir);
-    damage(join(dataDir, 'pgdata'));
-    const error = await openDatabase({ dataDir, command: 'test' }).catch((reason) => reason);
-    expect(error).toMatchObject({
-      code: 'directory-unusable',
-      message: expect.stringContaining(`the database in ${dataDir} is damaged`),
-      hint: `jobq-dev reset --data-dir ${dataDir} sets a copy of it aside and starts afresh.`,
-    });
-    expect(error.message).not.toMatch(/Aborted\(|exit\(|UTC/);
-    expect(error.message.split('\n')).toHaveLength(1);
   });
 
   it.each([

@@ -1,0 +1,67 @@
+// @ts-check
+/** What is done to processes: those of jobq-dev, and those that they start. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { busyOwners, handlersOf, signal, wardensOf } from './alive.mjs';
+
+/** @typedef {import('./processes.mjs').Process} Process */
+
+/**
+ * @param {import('./arena.mjs').Arena} arena
+ * @param {import('./random.mjs').Random} random
+ * @returns {Record<string, import('./trouble.mjs').Way>}
+ */
+export function processTroubles({ root, drainers, shared, localEmulator, local, leaseMs }, random) {
+  /** @param {readonly Process[]} among @param {'SIGKILL' | 'SIGTERM'} how */
+  async function end(among, how) {
+    const hit = random.pick(among.filter(({ free }) => free));
+    hit?.end(how);
+    return hit === undefined ? 0 : 1;
+  }
+
+  /** One with a handler that may end meanwhile: nobody is late without one. */
+  async function stop(/** @type {readonly Process[]} */ among, /** @type {typeof shared} */ site) {
+    const busy = busyOwners(root, site);
+    const hit = random.pick(among.filter(({ free, pid }) => free && busy.has(pid ?? 0)));
+    await hit?.freeze(leaseMs + random.between(500, 4_000));
+    return hit === undefined ? 0 : 1;
+  }
+
+  /** @param {{ effects: string }} site @param {NodeJS.Signals} how */
+  async function signalHandler(site, how) {
+    const hit = random.pick(handlersOf(root, site));
+    return hit !== undefined && signal(hit.pid, how) ? 1 : 0;
+  }
+
+  async function stopHandler() {
+    const hit = random.pick(handlersOf(root, shared));
+    if (hit === undefined || !signal(hit.pid, 'SIGSTOP')) return 0;
+    await delay(random.between(500, 3_000));
+    signal(hit.pid, 'SIGCONT');
+    return 1;
+  }
+
+  async function killWarden() {
+    const hit = random.pick(wardensOf(root, shared));
+    return hit !== undefined && signal(hit.pid, 'SIGKILL') ? 1 : 0;
+  }
+
+  return {
+    'drainers killed': { weight: 4, hit: () => end(drainers, 'SIGKILL') },
+    'drainers terminated': { weight: 4, hit: () => end(drainers, 'SIGTERM') },
+    'drainers stopped for longer than the lease': {
+      weight: 4,
+      hit: () => stop(drainers, shared),
+    },
+    'handlers killed': { weight: 4, hit: () => signalHandler(shared, 'SIGKILL') },
+    'handlers terminated': { weight: 2, hit: () => signalHandler(shared, 'SIGTERM') },
+    'handlers stopped for a while': { weight: 2, hit: stopHandler },
+    'wardens killed': { weight: 1, hit: killWarden },
+    'local emulators killed': { weight: 2, hit: () => end([localEmulator], 'SIGKILL') },
+    'local emulators terminated': { weight: 2, hit: () => end([localEmulator], 'SIGTERM') },
+    'local emulators stopped for longer than the lease': {
+      weight: 1,
+      hit: () => stop([localEmulator], local),
+    },
+    'local handlers killed': { weight: 2, hit: () => signalHandler(local, 'SIGKILL') },
+  };
+}
