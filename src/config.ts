@@ -50,7 +50,7 @@ export interface Config {
   port: number;
   /** Whether `port` was asked for; only the default may move to a free one. */
   portGiven: boolean;
-  /** For Postgres clients, on PGlite. */
+  /** For Postgres clients, on PGlite. A database server is its own. */
   pgPort: number;
   /** Whether `pgPort` was asked for. */
   pgPortGiven: boolean;
@@ -151,6 +151,11 @@ export function loadConfig(sources: ConfigSources): { config: Config; warnings: 
     env: chosenEnvironment(merged.env ?? {}, env),
     interpreters: merged.interpreters ?? {},
   };
+  if (config.pgPortGiven && !isLocal) {
+    warnings.push(
+      'pgPort is not used with a database server: Postgres clients connect to the server itself',
+    );
+  }
   return { config, warnings };
 }
 

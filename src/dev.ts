@@ -55,6 +55,7 @@ export async function startEmulator(config: Config, options: EmulatorOptions): P
           idleInTransactionMs: config.pgIdleInTransactionMs,
         },
         warn: (message) => world.events.emit('warning', { message }),
+        onWrite: () => world.emulation!.inserted(),
       });
     }
     await world.drainer();

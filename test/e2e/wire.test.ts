@@ -73,12 +73,26 @@ describe('the Postgres port', () => {
     expect(taken.stderr).toContain('--pg-port 0');
   });
 
+  it('wakes the drainer at the end of a transaction, with --wake', async () => {
+    const emulator = await startEmulator({ cwd }, '--wake', '--cron', '0 0 1 1 *');
+    const [, url] = await emulator.seen(URL_LINE);
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    onTestFinished(() => client.end());
+    await client.query('begin');
+    await client.query(`insert into jobs (kind, payload) values ('ok', '{}')`);
+    await client.query('commit');
+    await emulator.seen(/done +job \d+ ok in/);
+  });
+
   it('is a hint to the server, where there is one', async () => {
     const { freshDatabaseUrl } = await import('../support/postgres.js');
     const databaseUrl = await freshDatabaseUrl();
-    const emulator = start(['--port', '0', '--database-url', databaseUrl], { cwd });
-    const [, url] = await emulator.seen(URL_LINE);
+    const args = ['--port', '0', '--pg-port', '5628', '--database-url', databaseUrl];
+    const emulator = start(args, { cwd });
+    const [, url] = await emulator.seen(/^ +postgres +the server itself: (postgres:\S+)$/m);
     expect(new URL(url!).pathname).toBe(new URL(databaseUrl).pathname);
-    expect(url).not.toContain('secret');
+    expect(url).not.toContain('@');
+    await emulator.seen(/warning: pgPort is not used with a database server/);
   });
 });

@@ -94,11 +94,8 @@ function sayReady(
     output.note(`port ${config.port} is taken; using ${url}`);
   }
   const { postgres } = info.urls;
-  if (
-    info.database.driver === 'pglite' &&
-    config.pgPort !== 0 &&
-    !postgres?.includes(`:${config.pgPort}/`)
-  ) {
+  const isLocal = info.database.driver === 'pglite';
+  if (isLocal && config.pgPort !== 0 && !postgres?.includes(`:${config.pgPort}/`)) {
     output.note(
       `port ${config.pgPort} is taken; Postgres clients find the database at ${postgres}`,
     );
@@ -107,7 +104,7 @@ function sayReady(
   output.document({ event: 'ready', url, ...info });
   if (output.quiet) return;
   output.line(`  database  ${info.database.driver}, ${info.database.location}`);
-  output.line(`  postgres  ${postgres}`);
+  output.line(`  postgres  ${isLocal ? '' : 'the server itself: '}${postgres}`);
   output.line(`  handlers  ${info.handlers}`);
   output.line(`  sandbox   ${info.sandbox.description}`);
   output.line(
