@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { STEPS } from './steps.mjs';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
-const MODULES = join(HERE, '../../../node_modules');
+const ROOT = join(HERE, '../../..');
+const PRISMA = join(HERE, 'prisma');
 /** Debian's own, which sees Debian's packages. */
 const PYTHON = existsSync('/usr/bin/python3') ? '/usr/bin/python3' : 'python3';
 const RUBY = existsSync('/usr/bin/ruby') ? '/usr/bin/ruby' : 'ruby';
@@ -17,10 +18,16 @@ const said = (program, args) => {
   return status === 0 ? stdout.trim() : undefined;
 };
 const number = (text) => /\d+(?:\.\d+)+/.exec(text ?? '')?.[0];
+const versionOf = (folder, name) =>
+  JSON.parse(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8')).version;
+const without = (step) => {
+  const { [step]: _, ...others } = STEPS;
+  return others;
+};
 const npm = (name, file) => ({
   name,
   from: 'npm',
-  version: () => JSON.parse(readFileSync(join(MODULES, name, 'package.json'), 'utf8')).version,
+  version: () => versionOf(ROOT, name),
   command: (url, prefix) => [process.execPath, join(HERE, file), url, prefix],
 });
 const python = (name, module, file) => ({
@@ -35,6 +42,15 @@ export const CLIENTS = [
   npm('pg', 'pg.mjs'),
   { ...npm('postgres', 'postgres-js.mjs'), name: 'postgres.js' },
   npm('kysely', 'kysely.mjs'),
+  {
+    name: 'Prisma',
+    from: 'npm run wire:prisma',
+    version: () =>
+      existsSync(join(PRISMA, 'generated')) ? versionOf(PRISMA, 'prisma') : undefined,
+    command: (url, prefix) => [process.execPath, join(PRISMA, 'client.mjs'), url, prefix],
+    // It has no LISTEN.
+    steps: without('listen'),
+  },
   {
     name: 'psql',
     from: 'Debian',
@@ -68,7 +84,9 @@ export const CLIENTS = [
     version: () =>
       existsSync(JDBC) && said('javac', ['-version']) !== undefined
         ? number(
-            said('unzip', ['-p', JDBC, 'META-INF/MANIFEST.MF'])?.match(/^Bundle-Version: .*/m)?.[0],
+            said('unzip', ['-p', JDBC, 'META-INF/MANIFEST.MF'])?.match(
+              /^Implementation-Version: .*/m,
+            )?.[0],
           )
         : undefined,
     command: (url, prefix) => ['java', '-cp', JDBC, join(HERE, 'Jdbc.java'), url, prefix],

@@ -55,26 +55,20 @@ const found = await withEmulator(async (url) => {
 if (found.some(({ failed }) => failed && Object.keys(failed).length > 0)) process.exitCode = 1;
 if (!process.argv.includes('--check')) {
   const names = Object.keys(STEPS);
-  const lines = [
-    ['client', 'version', ...names],
-    ['---', '---', ...names.map(() => '---')],
-  ];
-  for (const { client, version, failed } of found) {
-    if (client.steps !== STEPS) continue;
-    const cells = names.map((step) =>
-      version === undefined ? '' : failed[step] === undefined ? 'yes' : 'no',
-    );
-    lines.push([client.name, version ?? 'not installed', ...cells]);
-  }
-  const others = found
-    .filter(({ client }) => client.steps !== STEPS)
-    .map(({ client, version, failed }) => {
-      const good = Object.keys(client.steps).filter(
-        (step) => version && failed[step] === undefined,
-      );
-      return `\n${client.name} ${version ?? '(not installed)'}: ${good.join(', ') || 'nothing'} of ${Object.keys(client.steps).join(', ')}.`;
-    });
-  const table = [...lines.map((cells) => `| ${cells.join(' | ')} |`), ...others].join('\n');
+  const own = ({ client }) => !Object.keys(client.steps).every((step) => step in STEPS);
+  const rows = found
+    .filter((row) => !own(row))
+    .map(({ client, version, failed }) => [
+      client.name,
+      version ?? 'not installed',
+      ...names.map((step) => cell(client, version, failed?.[step], step)),
+    ]);
+  const others = found.filter(own).map(({ client: { name, steps }, version, failed }) => {
+    const passed = Object.keys(steps).filter((step) => version && failed[step] === undefined);
+    const all = Object.values(steps).join(', ');
+    return `\n${name} ${version ?? '(not installed)'}, ${passed.length} of ${Object.keys(steps).length}: ${all}.`;
+  });
+  const table = [...aligned([['client', 'version', ...names], ...rows]), ...others].join('\n');
   const doc = readFileSync(DOC, 'utf8');
   writeFileSync(
     DOC,
@@ -83,4 +77,24 @@ if (!process.argv.includes('--check')) {
       (_all, start, end) => `${start}\n${table}\n${end}`,
     ),
   );
+}
+
+function cell(client, version, failure, step) {
+  if (!(step in client.steps)) return 'has none';
+  if (version === undefined) return '';
+  return failure === undefined ? 'yes' : 'no';
+}
+
+function aligned([head, ...rows]) {
+  const widths = head.map((_, i) => Math.max(...[head, ...rows].map((cells) => cells[i].length)));
+  const line = (cells, fill = ' ') =>
+    `| ${cells.map((text, i) => text.padEnd(widths[i], fill)).join(' | ')} |`;
+  return [
+    line(head),
+    line(
+      head.map(() => ''),
+      '-',
+    ),
+    ...rows.map((cells) => line(cells)),
+  ];
 }
