@@ -50,6 +50,14 @@ export interface Config {
   port: number;
   /** Whether `port` was asked for; only the default may move to a free one. */
   portGiven: boolean;
+  /** For Postgres clients, on PGlite. A database server is its own. */
+  pgPort: number;
+  /** Whether `pgPort` was asked for. */
+  pgPortGiven: boolean;
+  /** How long a statement of a Postgres client may run. */
+  pgStatementTimeoutMs: number;
+  /** How long a transaction of one may be idle while others wait. */
+  pgIdleInTransactionMs: number;
   /** What of a handler's doings its snapshot does not compare. */
   testMask: RegExp[];
   env: Record<string, string>;
@@ -57,6 +65,7 @@ export interface Config {
 }
 
 export const DEFAULT_PORT = 5627;
+const DEFAULT_PG_PORT = 5628;
 const KEPT_LOCALLY = { ageMs: 7 * 86_400_000, count: 10_000 };
 export const CONFIG_FILE = 'jobq.config.json';
 
@@ -133,10 +142,20 @@ export function loadConfig(sources: ConfigSources): { config: Config; warnings: 
     seed: merged.seed,
     port: merged.port ?? DEFAULT_PORT,
     portGiven: merged.port !== undefined,
+    // Whoever wants any free port wants that for both.
+    pgPort: merged.pgPort ?? (merged.port === 0 ? 0 : DEFAULT_PG_PORT),
+    pgPortGiven: merged.pgPort !== undefined,
+    pgStatementTimeoutMs: merged.pgStatementTimeout ?? 60_000,
+    pgIdleInTransactionMs: merged.pgIdleInTransaction ?? 30_000,
     testMask: (merged.testMask ?? []).map((text) => new RegExp(text, 'g')),
     env: chosenEnvironment(merged.env ?? {}, env),
     interpreters: merged.interpreters ?? {},
   };
+  if (config.pgPortGiven && !isLocal) {
+    warnings.push(
+      'pgPort is not used with a database server: Postgres clients connect to the server itself',
+    );
+  }
   return { config, warnings };
 }
 

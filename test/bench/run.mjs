@@ -5,8 +5,9 @@ import { idle, replayMemory } from './life.mjs';
 import { queue } from './queue.mjs';
 import { start } from './start.mjs';
 import { tui } from './tui.mjs';
+import { wire } from './wire.mjs';
 
-const ALL = { queue, growth, attempt, start, idle, replay: replayMemory, tui };
+const ALL = { queue, wire, growth, attempt, start, idle, replay: replayMemory, tui };
 
 const wanted = process.argv.slice(2);
 for (const [name, run] of Object.entries(ALL)) {
