@@ -63,6 +63,13 @@ module.exports = {
       '^src/job/',
       '^src/(columns|errors|json)\\.ts$',
     ]),
+    only('handler-test', '^src/handler-test/', [
+      BASICS,
+      '^src/job/',
+      '^src/drain/(attempt|handler)\\.ts$',
+      '^src/sandbox/port\\.ts$',
+      '^src/replay/fixture\\.ts$',
+    ]),
     only('record', '^src/record/', [BASICS, '^src/job/', '^src/queue/arrivals\\.ts$']),
     only('wire', '^src/wire/', [BASICS, '^src/db/', '^src/job/']),
     {

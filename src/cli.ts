@@ -3,7 +3,7 @@
 import { warmUp } from './db/pglite-warm.js';
 
 /** Commands that open a database of their own for certain; none at all is the emulator. */
-const OPENING = ['replay', 'demo'];
+const OPENING = ['replay', 'demo', 'test'];
 
 const given = process.argv.slice(2);
 const [word = '-'] = given;

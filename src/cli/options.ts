@@ -14,9 +14,13 @@ const OUTPUT = [
   new Option('--verbose', 'more detail; stack traces of errors'),
 ];
 
-const DATABASE = [
+const PLACE = [
   new Option('--config <file>', 'configuration file (default: jobq.config.json)'),
   new Option('--data-dir <dir>', 'where everything local is kept (default: .jobq)'),
+];
+
+const DATABASE = [
+  ...PLACE,
   new Option('--memory', 'keep nothing: a database in memory'),
   new Option('--database-url <url>', 'a Postgres server instead of the local database'),
   new Option('--token <text>', 'what requests over HTTP must carry; better set JOBQ_TOKEN'),
@@ -24,17 +28,21 @@ const DATABASE = [
 
 const HANDLERS = [new Option('--handlers <dir>', 'handler scripts (default: handlers)')];
 
-const DRAIN = [
+const ATTEMPT = [
   ...HANDLERS,
   new Option('--sandbox <name>', `${names(SANDBOXES)} (default: auto)`),
   new Option('--namespaces <when>', 'bubblewrap around handlers: auto|off|require (default: off)'),
+  new Option('--timeout <duration>', 'limit of one attempt (default: 600s)'),
+  new Option('--strict', 'fail where a limit that is asked for is not enforced'),
+  new Option('--memory-limit <size>', 'limit of one attempt (default: 512MiB)'),
+];
+
+const DRAIN = [
+  ...ATTEMPT,
   new Option('--cron <schedule>', 'when the drainer wakes (default: "* * * * *")'),
   new Option('--timezone <zone>', 'time zone of the schedule (default: UTC)'),
   new Option('--batch <n>', 'rows claimed at a time, at most (default: 20)'),
   new Option('--concurrency <n>', 'attempts at a time (default: 4)'),
-  new Option('--timeout <duration>', 'limit of one attempt (default: 600s)'),
-  new Option('--strict', 'fail where a limit that is asked for is not enforced'),
-  new Option('--memory-limit <size>', 'limit of one attempt (default: 512MiB)'),
   new Option('--lease <duration>', 'how long a claim lives without a heartbeat (default: 30m)'),
   new Option('--retry <policy>', `${names(Object.keys(RETRY_POLICIES))} (default: minutes)`),
   new Option('--seed <text>', 'makes the jitter of retries repeatable'),
@@ -59,8 +67,10 @@ const KEEP = [
 ];
 
 const GROUPS = {
+  place: PLACE,
   database: DATABASE,
   handlers: HANDLERS,
+  attempt: ATTEMPT,
   drain: DRAIN,
   life: LIFE,
   emulator: EMULATOR,

@@ -134,6 +134,25 @@ export function createProgram(finish: (status: number) => void): Command {
       ),
     );
 
+  add(
+    program,
+    'test [what...]',
+    'run handlers as production will: twice, killed, with a failing far side and bad input',
+    ['place', 'attempt'],
+  )
+    .addHelpText('before', TEST_ARGUMENTS)
+    .option('--only <checks>', 'run only these checks, e.g. runs,twice')
+    .option('--skip <checks>', 'leave these checks out')
+    .option('--sample <n>', 'cases of a kind that get more than "runs", or "all" (default: 3)')
+    .option('--jobs <n>', 'attempts at a time (default: one for each processor)')
+    .option('--patience <duration>', 'in which a handler must give up by itself (default: 10s)')
+    .option('--seed <text>', 'bends payloads in the same way again')
+    .option('--watch', 'test again what a saved file touches, until Ctrl-C')
+    .option('--allow-network', 'let requests through that no answer is listed for')
+    .action(
+      running(async (command) => (await import('./commands/test.js')).test(command.args, command)),
+    );
+
   add(program, 'drain', 'one tick against the database, then exit; what production’s cron runs', [
     'database',
     'drain',
@@ -284,6 +303,10 @@ function refuseUnknown(command: Command): void {
     `${path} --help lists the commands.`,
   );
 }
+
+const TEST_ARGUMENTS = `What to test: kinds, and files of cases (burst.jsonl, or one job of it, burst.jsonl:12).
+Default: every case in fixtures/ and in handlers/<kind>.cases.jsonl. See docs/handler-tests.md.
+`;
 
 const AFTER_HELP = `
 Without a command: the emulator, until Ctrl-C.

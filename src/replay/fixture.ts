@@ -66,11 +66,20 @@ const LINE = z.strictObject({
     .optional(),
 });
 
+/** What a line may leave out, where the file's own name or purpose says it. */
+export interface LineDefaults {
+  at?: string;
+  kind?: string;
+}
+
 /**
  * Reads a fixture. Blank lines are passed over.
  * @throws JobqError `input`, naming file, line, column and reason.
  */
-export async function* readFixture(file: string): AsyncGenerator<FixtureJob> {
+export async function* readFixture(
+  file: string,
+  defaults: LineDefaults = {},
+): AsyncGenerator<FixtureJob> {
   let number = 0;
   let lastAtMs = 0;
   try {
@@ -83,7 +92,7 @@ export async function* readFixture(file: string): AsyncGenerator<FixtureJob> {
         throw refuse({ file, line: number, column }, 'no UTF-8 text', 'Save the file as UTF-8.');
       }
       if (line.trim() === '') continue;
-      const job = parseLine(file, number, line);
+      const job = parseLine(file, number, line, defaults);
       if (job.atMs < lastAtMs) {
         throw refuse(
           { file, line: number, column: columnOf(line, ['at']) },
@@ -143,7 +152,7 @@ export async function checkFixture(file: string): Promise<{ jobs: number; lastsM
   return { jobs, lastsMs };
 }
 
-function parseLine(file: string, line: number, text: string): FixtureJob {
+function parseLine(file: string, line: number, text: string, defaults: LineDefaults): FixtureJob {
   if (!text.trimStart().startsWith('{')) {
     throw refuse(
       { file, line, column: text.search(/\S/) + 1 },
@@ -159,11 +168,12 @@ function parseLine(file: string, line: number, text: string): FixtureJob {
     throw refuse({ file, line, column: error.column }, error.reason);
   }
   const payload = parts.get('payload')?.text;
-  const parsed = LINE.safeParse(
-    Object.fromEntries(
+  const parsed = LINE.safeParse({
+    ...defaults,
+    ...Object.fromEntries(
       [...parts].map(([key, { text }]) => [key, key === 'payload' ? null : JSON.parse(text)]),
     ),
-  );
+  });
   if (!parsed.success) {
     // A misspelt key is the cause of the one that is missing.
     const { issues } = parsed.error;

@@ -1,9 +1,8 @@
-import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { VirtualClock } from '../../clock.js';
-import { type Config, requireHandlers } from '../../config.js';
+import { requireHandlers } from '../../config.js';
 import { migrate } from '../../db/migrate.js';
 import { openDatabase } from '../../db/open.js';
 import type { Database } from '../../db/port.js';
@@ -21,6 +20,7 @@ import type { SandboxProvider } from '../../sandbox/port.js';
 import { createSchedule } from '../../schedule.js';
 import { flagName } from '../../settings.js';
 import { connect } from '../connect.js';
+import { withHandlersBeside } from '../handlers-beside.js';
 import { type Invocation, readInvocation } from '../options.js';
 import { printReport } from '../report.js';
 import { INTERRUPTED, onInterrupt } from '../signals.js';
@@ -119,6 +119,7 @@ async function playOne(
 ): Promise<ReplayReport> {
   const { invocation, db, provider, outputDir, signal } = world;
   const { config, output, flags } = invocation;
+  requireHandlers(config);
   const clock = new VirtualClock(startOf(flags));
   const events = new Events();
   const startedAt = performance.now();
@@ -161,18 +162,6 @@ function startOf(flags: ReplayFlags): Date {
     `--start is ${JSON.stringify(flags.start)}, which is no time`,
     'Give an ISO 8601 time, e.g. --start 2026-03-08T06:00:00Z.',
   );
-}
-
-/** Where nobody said which handlers, and there are none here, those beside the fixture serve. */
-function withHandlersBeside(config: Config, fixture: string): Config {
-  if (config.handlersGiven || existsSync(config.handlers)) return checked(config);
-  const beside = path.join(path.dirname(path.resolve(fixture)), 'handlers');
-  return checked(existsSync(beside) ? { ...config, handlers: beside } : config);
-}
-
-function checked(config: Config): Config {
-  requireHandlers(config);
-  return config;
 }
 
 async function sendLive(

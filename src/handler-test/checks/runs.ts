@@ -1,0 +1,115 @@
+/** `runs`: the job comes to the end that its case expects. */
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describeOutcome } from '../../job/outcome.js';
+import { head, headline, visible } from '../../job/text.js';
+import type { TestCase } from '../cases.js';
+import { type Delivery, deliver, type OutsideEvent } from '../deliver.js';
+import type { FarSide } from '../far-side/far-side.js';
+import type { Lab } from '../lab.js';
+import { textDiff } from '../outside/differences.js';
+import { type SentRequest, target } from '../outside/requests.js';
+import type { Baseline, CheckOutcome, Finding } from './check.js';
+
+/** Delivers a case once, undisturbed. The outside world stays for the checks that go on from it. */
+export async function deliverFirst(
+  lab: Lab,
+  testCase: TestCase,
+  farSide: FarSide,
+  jobId: string,
+): Promise<Baseline> {
+  const outside = await lab.outside(jobId);
+  const delivery = await deliver(lab, testCase, outside, { farSide, watchFiles: true });
+  return {
+    delivery,
+    outside,
+    state: await outside.state(),
+    touched: await readTouched(outside.outputDir, delivery.events),
+  };
+}
+
+/** The bytes of what was seen to be touched and is still there. */
+async function readTouched(dir: string, events: readonly OutsideEvent[]) {
+  const touched = new Map<string, Buffer>();
+  for (const event of events) {
+    if (event.what !== 'file' || touched.has(event.name)) continue;
+    const bytes = await readFile(path.join(dir, event.name)).catch(() => undefined);
+    if (bytes !== undefined) touched.set(event.name, bytes);
+  }
+  return touched;
+}
+
+export function judge(testCase: TestCase, { delivery, state }: Baseline): CheckOutcome {
+  return {
+    findings: [
+      ...unlisted(state.requests),
+      ...end(testCase, delivery),
+      ...texts(testCase, delivery),
+    ],
+    notes: delivery.results.map((result, index) => {
+      const memory =
+        result.peakMemoryBytes === undefined
+          ? ''
+          : `, ${Math.ceil(result.peakMemoryBytes / 1024 ** 2)} MiB`;
+      return `attempt ${index + 1}: ${describeOutcome(result.outcome)}, ${Math.round(result.durationMs)} ms${memory}`;
+    }),
+  };
+}
+
+function unlisted(requests: readonly SentRequest[]): Finding[] {
+  const refused = requests.filter(({ answered }) => answered === 'refused');
+  return [...new Set(refused.map(target))].map((what) => ({
+    fault: 'unlisted-request',
+    message: `it asks for ${visible(what)}, and no answer is listed for that: add one to its .http.json, or let it through with --allow-network`,
+  }));
+}
+
+function end({ expect, maxAttempts }: TestCase, delivery: Delivery): Finding[] {
+  const { status, attempts, last } = delivery;
+  const wanted = expect?.status ?? 'done';
+  const error = last.error === null ? '' : `: ${visible(headline(last.error))}`;
+  if (status !== wanted) {
+    const expected = expect?.status === undefined ? '' : `; expected ${wanted}`;
+    const tries = attempts === 1 ? 'after 1 attempt' : `after ${attempts} attempts`;
+    return [
+      {
+        fault: last.memoryExceeded || last.outcome.kind === 'signaled' ? 'signal' : 'other-end',
+        message: `${status} ${maxAttempts === 1 ? '' : `${tries}`}${expected}${error}`.replace(
+          /\s+([;:])/,
+          '$1',
+        ),
+        ...(last.error?.includes('\n') ? { diff: visibleEnd(last.error) } : {}),
+      },
+    ];
+  }
+  if (expect?.attempts !== undefined && expect.attempts !== attempts) {
+    return [
+      {
+        fault: 'other-end',
+        message: `${status} after ${attempts} attempts; expected after ${expect.attempts}${error}`,
+      },
+    ];
+  }
+  return [];
+}
+
+/** The end of an error of several lines. */
+function visibleEnd(error: string): string {
+  return error.split('\n').slice(-12).map(visible).join('\n');
+}
+
+function texts({ expect }: TestCase, { last, status }: Delivery): Finding[] {
+  if (expect?.status !== undefined && expect.status !== status) return [];
+  const found: Finding[] = [];
+  const compare = (name: string, wanted: string | undefined, text: string) => {
+    if (wanted === undefined || text.includes(wanted)) return;
+    found.push({
+      fault: 'other-text',
+      message: `${name} does not contain ${JSON.stringify(head(wanted, 80))}`,
+      diff: textDiff(name, `${wanted}\n`, text),
+    });
+  };
+  compare('stdout', expect?.stdout, last.stdout.text);
+  compare('the error', expect?.error, last.error ?? '');
+  return found;
+}

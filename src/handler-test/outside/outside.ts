@@ -1,0 +1,55 @@
+/**
+ * The outside world of one job: what stays when an attempt is over, and what a second delivery
+ * finds. Each has a directory of its own, so that any number can stand side by side.
+ */
+import { mkdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { OutsideState } from './differences.js';
+import { readFiles } from './files.js';
+import type { SentRequest } from './requests.js';
+
+export class Outside {
+  /** `JOBQ_OUTPUT_DIR` of the job. */
+  readonly outputDir: string;
+  readonly requests: SentRequest[] = [];
+  /** Workspaces of the attempts so far: fresh ones here, `/workspace` in production. */
+  readonly #workspaces = new Set<string>();
+
+  private constructor(
+    /** Where attempts make output directories (`AttemptSettings.outputRoot`). */
+    readonly outputRoot: string,
+    readonly jobId: string,
+  ) {
+    this.outputDir = path.join(outputRoot, jobId);
+  }
+
+  static async make(outputRoot: string, jobId: string): Promise<Outside> {
+    const outside = new Outside(outputRoot, jobId);
+    await mkdir(outside.outputDir, { recursive: true });
+    return outside;
+  }
+
+  noteWorkspace(workspace: string): void {
+    this.#workspaces.add(workspace);
+  }
+
+  /** As it is now. Paths that only this machine has stand as production's. */
+  async state(): Promise<OutsideState> {
+    const files = await readFiles(this.outputDir);
+    for (const [name, text] of files) files.set(name, this.neutral(text));
+    return { files, requests: [...this.requests] };
+  }
+
+  /** A text in which this attempt's own directories have the names that production gives them. */
+  neutral(text: string): string {
+    let neutral = text;
+    for (const workspace of this.#workspaces) {
+      neutral = neutral.replaceAll(workspace, '/workspace');
+    }
+    return neutral.replaceAll(this.outputDir, '/output');
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.outputRoot, { recursive: true, force: true });
+  }
+}
