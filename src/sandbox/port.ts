@@ -76,6 +76,11 @@ export interface RunResult {
   peakMemoryBytes?: number;
   /** True when the tree was ended because it went over `memoryBytes`. */
   memoryExceeded: boolean;
+  /**
+   * Command lines of processes that still ran when the handler's own process ended by itself, a few
+   * at most; they were ended. Undefined where it cannot be known.
+   */
+  leftBehind?: string[];
 }
 
 export interface Sandbox {

@@ -90,6 +90,15 @@ describe('the process provider', () => {
     expect(provider.enforces).toMatchObject({ isolation: 'none', containment: 'subreaper' });
   });
 
+  it('names what a handler left running when it ended by itself, and nothing else', async () => {
+    const source = `sleep 1234 & until grep -qs 1234 /proc/$!/cmdline; do :; done; exit 3`;
+    const left = await sh(source);
+    expect(left.outcome).toEqual({ kind: 'exited', code: 3 });
+    expect(left.leftBehind).toEqual(['sleep 1234']);
+    expect((await sh('sleep 0.01 & wait')).leftBehind).toEqual([]);
+    expect((await sh('sleep 1234', { timeoutMs: 100 })).leftBehind).toBeUndefined();
+  });
+
   it('leaves nothing of a handler that ended', async () => {
     const mark = marker();
     endMarkedAfterTest(mark);

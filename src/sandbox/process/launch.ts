@@ -22,8 +22,8 @@ export interface Sinks {
 
 /** How a launched command ended; by then nothing of it runs any more. */
 export type LaunchEnd =
-  | { by: 'exit'; code: number; peakMemoryBytes?: number }
-  | { by: 'signal'; signal: string | null; peakMemoryBytes?: number }
+  | { by: 'exit'; code: number; peakMemoryBytes?: number; leftBehind?: string[] }
+  | { by: 'signal'; signal: string | null; peakMemoryBytes?: number; leftBehind?: string[] }
   /** Ended by our `kill`. */
   | { by: 'kill'; peakMemoryBytes?: number }
   /** Ended because the tree went over `watchedMemoryBytes`. */

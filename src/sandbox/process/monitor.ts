@@ -61,6 +61,7 @@ export class Monitor {
       else if (letter === 'E') this.#run?.sinks.stderr(payload);
       else if (letter === 'M') this.#pid = Number(payload);
       else if (letter === 'F') this.#run?.notStarted(payload.toString());
+      else if (letter === 'L') this.#run?.leftBehind(payload.toString());
       else if (letter === 'X') this.#finish(parseEnd(payload.toString('latin1')));
     }
   }
@@ -82,6 +83,9 @@ export class Monitor {
   }
 }
 
+/** Whether the warden can tell what a handler left behind: without /proc it has no names for it. */
+const NAMES_LEFT = process.platform === 'linux';
+
 /** One command in a monitor. */
 class MonitoredRun implements Launched {
   readonly ended: Promise<LaunchEnd>;
@@ -89,6 +93,7 @@ class MonitoredRun implements Launched {
   readonly #ways: Record<'kill' | 'killMonitor' | 'killWarden', () => void>;
   #resolve!: (end: LaunchEnd) => void;
   #failure: LaunchEnd | undefined;
+  readonly #left: string[] = [];
   #killed = false;
   #over = false;
   #cancelEscalation = (): void => {};
@@ -119,11 +124,18 @@ class MonitoredRun implements Launched {
     this.#failure = { by: 'not-started', errno, message: text.slice(space + 1) };
   }
 
+  /** A process that outlived the handler's own; the end follows. */
+  leftBehind(commandLine: string): void {
+    this.#left.push(commandLine);
+  }
+
   finish(end: LaunchEnd): void {
     this.#over = true;
     this.#cancelEscalation();
+    const looked = NAMES_LEFT && (end.by === 'exit' || end.by === 'signal');
     if (end.by === 'lost' && this.#killed) this.#resolve({ by: 'kill' });
-    else this.#resolve(this.#failure ?? end);
+    else if (this.#failure) this.#resolve(this.#failure);
+    else this.#resolve(looked ? { ...end, leftBehind: this.#left } : end);
   }
 }
 

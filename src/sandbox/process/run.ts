@@ -53,6 +53,10 @@ export class Run {
       stderr,
       durationMs: performance.now() - this.#startedAt,
       ...('peakMemoryBytes' in end ? { peakMemoryBytes: end.peakMemoryBytes } : {}),
+      // With a program in between, what it still runs as it ends is not the handler's.
+      ...('leftBehind' in end && 'argv' in ready && !ready.signalsAsCodes
+        ? { leftBehind: end.leftBehind }
+        : {}),
       memoryExceeded: end.by === 'memory',
     };
   }

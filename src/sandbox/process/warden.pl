@@ -26,6 +26,8 @@
 #   from the monitor  M  its pid, once
 #                     O  bytes from stdout          E  bytes from stderr
 #                     F  "ERRNO TEXT": the command could not be started (then X follows)
+#                     L  the command line of a process that the handler's own left running when it
+#                        ended by itself, one frame each (then X follows)
 #                     X  "REASON STATUS PEAK": the end; nothing of the command runs any more.
 #                        REASON is what came first: exit, kill, memory, warden (it died);
 #                        memory also for an exit after the kernel killed for the cgroup's limit;
@@ -44,6 +46,9 @@ use constant FIRST_SAMPLE_SECONDS => 0.02;
 # Output waits in the pipes, and so in the handler, while jobq-dev is this far behind.
 use constant BACKLOG_BYTES => 262_144;
 use constant READ_BYTES    => 65_536;
+# How many processes that were left behind are named, and how much of each one's command line.
+use constant MOST_LEFT       => 10;
+use constant LONGEST_COMMAND => 200;
 # How long to sleep between looks where the kernel has no signalfd (macOS).
 use constant POLL_SECONDS => 0.02;
 # Open files a handler may have: the usual login default, not the much higher one node sets itself.
@@ -171,6 +176,7 @@ sub monitor {
     my $end = sub {
         my ($reason) = @_;
         return if !$run;
+        $outgoing .= frame( L => $_ ) for $reason eq 'exit' ? left_behind($run) : ();
         end_all($run);
         $used = $run->{cgroup};
         if ( $reason eq 'exit' && killed_for_memory($run) ) { $reason = 'memory' }
@@ -352,6 +358,24 @@ sub read_failure {
 }
 
 # ------------------------------------------------------------------------------ ending a tree
+
+# Command lines of what still runs when the handler's own process has ended, at most a few.
+sub left_behind {
+    my ($run) = @_;
+    # Most often there are no children at all, and nothing has to be looked for.
+    return if !$has_proc || !reap($run);
+    my @left;
+    for my $pid ( below($$) ) {
+        my $stat = slurp("/proc/$pid/stat");
+        # Gone, or on its way: a zombie runs no more.
+        next if substr( $stat, rindex( $stat, ')' ) + 1 ) !~ /^ [^ZX] /;
+        my $line = slurp("/proc/$pid/cmdline") =~ tr/\0/ /r;
+        $line =~ s/ +$//;
+        push @left, substr( $line, 0, LONGEST_COMMAND ) if $line ne '';
+        last if @left == MOST_LEFT;
+    }
+    return @left;
+}
 
 # Kills everything below this process and waits for it, until there is nothing to wait for: that
 # answer is certain, since each descendant hangs below a child or, orphaned, became one.
