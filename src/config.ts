@@ -48,6 +48,8 @@ export interface Config {
   port: number;
   /** Whether `port` was asked for; only the default may move to a free one. */
   portGiven: boolean;
+  /** What of a handler's doings its snapshot does not compare. */
+  testMask: RegExp[];
   env: Record<string, string>;
   interpreters: Record<string, string[]>;
 }
@@ -128,6 +130,7 @@ export function loadConfig(sources: ConfigSources): { config: Config; warnings: 
     seed: merged.seed,
     port: merged.port ?? DEFAULT_PORT,
     portGiven: merged.port !== undefined,
+    testMask: (merged.testMask ?? []).map((text) => new RegExp(text, 'g')),
     env: chosenEnvironment(merged.env ?? {}, env),
     interpreters: merged.interpreters ?? {},
   };
@@ -182,7 +185,7 @@ function readEnvironment(env: NodeJS.ProcessEnv) {
   const warnings: string[] = [];
   const names = new Map(
     Object.keys(SETTINGS.shape)
-      .filter((key) => key !== 'env' && key !== 'interpreters')
+      .filter((key) => !['env', 'interpreters', 'testMask'].includes(key))
       .map((key) => [envName(key), key]),
   );
   for (const [name, value] of Object.entries(env)) {

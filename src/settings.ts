@@ -50,6 +50,14 @@ const program = z.union(
   [name.transform((text) => [text]), z.array(z.string('must be text')).min(1, PROGRAM)],
   PROGRAM,
 );
+/** A regular expression, as text. */
+const pattern = z.string('must be text').refine((text) => {
+  try {
+    return Boolean(new RegExp(text));
+  } catch {
+    return false;
+  }
+}, 'must be a regular expression');
 /** Text that an environment can hold. */
 const variable = z.string('must be text').regex(/^[^\0]*$/, 'may not hold a NUL');
 const variableName = z
@@ -101,6 +109,7 @@ export const SETTINGS = z.strictObject({
   keepJobs: whole(0, 10_000_000).optional(),
   seed: z.string('must be text').optional(),
   port: whole(0, 65_535, 'a port number').optional(),
+  testMask: z.array(pattern, 'must be a list of regular expressions').optional(),
   env: z
     .union(
       [z.array(variableName), z.record(variableName, variable)],

@@ -147,6 +147,9 @@ export function createProgram(finish: (status: number) => void): Command {
     .option('--jobs <n>', 'attempts at a time (default: one for each processor)')
     .option('--patience <duration>', 'in which a handler must give up by itself (default: 10s)')
     .option('--seed <text>', 'bends payloads in the same way again')
+    .option('--update', 'accept what the handlers do now: write it beside their cases')
+    .option('--junit <file>', 'write the report as JUnit XML too')
+    .option('--tap', 'the report as TAP instead')
     .option('--watch', 'test again what a saved file touches, until Ctrl-C')
     .option('--allow-network', 'let requests through that no answer is listed for')
     .action(

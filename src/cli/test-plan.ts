@@ -16,6 +16,10 @@ export interface TestFlags {
   patience?: string;
   seed?: string;
   allowNetwork?: boolean;
+  update?: boolean;
+  junit?: string;
+  tap?: boolean;
+  json?: boolean;
   watch?: boolean;
 }
 
@@ -35,6 +39,8 @@ export interface TestPlan {
 
 /** @throws JobqError `usage` */
 export function testPlan(words: readonly string[], flags: TestFlags): TestPlan {
+  refuseBoth(flags, 'tap', 'json');
+  refuseBoth(flags, 'update', 'watch');
   const named = words.map(namedCases).filter((each) => each !== undefined);
   for (const { file } of named) {
     if (existsSync(file)) continue;
@@ -55,6 +61,15 @@ export function testPlan(words: readonly string[], flags: TestFlags): TestPlan {
     patienceMs: patience(flags.patience),
     seed: flags.seed ?? randomBytes(4).toString('hex'),
   };
+}
+
+function refuseBoth(flags: TestFlags, one: keyof TestFlags, other: keyof TestFlags): void {
+  if (!flags[one] || !flags[other]) return;
+  throw new JobqError(
+    'usage',
+    `--${one} and --${other} exclude each other`,
+    'Leave one of them out.',
+  );
 }
 
 function checkNames(flag: string, given: string | undefined): readonly CheckName[] | undefined {

@@ -1,23 +1,36 @@
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import { watch } from 'chokidar';
 import type { Command } from 'commander';
 import { type Config, requireHandlers } from '../../config.js';
 import { openDatabase } from '../../db/open.js';
+import type { Database } from '../../db/port.js';
 import { knownKinds } from '../../drain/handler.js';
 import { JobqError } from '../../errors.js';
 import { findCases, sample, type TestCase } from '../../handler-test/cases.js';
 import { readAnswers } from '../../handler-test/far-side/answers.js';
 import type { FarSide } from '../../handler-test/far-side/far-side.js';
+import { junitXml } from '../../handler-test/junit.js';
 import { Lab } from '../../handler-test/lab.js';
 import { summarize, type TestReport } from '../../handler-test/report.js';
+import {
+  readSnapshot,
+  type Snapshot,
+  snapshotFile,
+  snapshotText,
+} from '../../handler-test/snapshot.js';
+import { tapText } from '../../handler-test/tap.js';
 import { testHandlers } from '../../handler-test/test-handlers.js';
 import { touchedKinds } from '../../handler-test/touched.js';
 import { plural, visible } from '../../job/text.js';
 import { storedPayloads } from '../../queue/stored-payload.js';
+import { writeWhole } from '../../record/write-whole.js';
+import type { SandboxProvider } from '../../sandbox/port.js';
 import { didYouMean } from '../../suggest.js';
 import { attemptSettings, makeProvider } from '../../world.js';
 import { withHandlersBeside } from '../handlers-beside.js';
 import { type Invocation, readInvocation } from '../options.js';
+import type { Output } from '../output.js';
 import { INTERRUPTED, onInterrupt } from '../signals.js';
 import { againCommand, type TestFlags, type TestPlan, testPlan } from '../test-plan.js';
 import { printTestReport } from '../test-report.js';
@@ -110,18 +123,36 @@ async function runOnce(
     jobs: plan.jobs,
     signal,
   });
+  let db: Database | undefined;
+  let elsewhere: SandboxProvider | undefined;
+  const notes: string[] = [];
   try {
     const all = await casesOf(plan, config);
     const chosen = touched === undefined ? all : all.filter(({ kind }) => touched.includes(kind));
-    const cases = await storeAll(chosen);
+    ({ db } = await openDatabase({ memory: true, command: 'jobq-dev test' }));
+    const store = (payloads: readonly string[]) => storedPayloads(db!, payloads);
+    const cases = await storeAll(chosen, store);
+    if (plan.checks.includes('same-everywhere')) {
+      elsewhere = await otherProvider(config, provider).catch((error: Error) => {
+        notes.push(`same-everywhere is left out: ${error.message}`);
+        return undefined;
+      });
+    }
     const farSides = await farSidesOf(cases, config, flags.allowNetwork ?? false);
     const checked = sample(cases, plan.sample);
+    const snapshots = flags.update ? new Map() : await snapshotsOf(cases, config);
     let done = 0;
-    const { results, interrupted } = await testHandlers({
+    const { results, interrupted, did } = await testHandlers({
       lab,
       cases,
       checked,
       checks: plan.checks,
+      handlersDir: config.handlers,
+      store,
+      elsewhere,
+      snapshotOf: (kind) => snapshots.get(kind),
+      masks: config.testMask,
+      shellNames: shellNames(config),
       farSideOf: (kind) => farSides.get(kind)!,
       patienceMs: plan.patienceMs,
       seed: plan.seed,
@@ -142,16 +173,30 @@ async function runOnce(
       attempts: lab.attempts,
       attemptMs: lab.attemptMs,
       wallMs: performance.now() - startedAt,
-      notes: [],
+      notes,
       withoutCase: await kindsWithoutCase(all, plan, config),
     });
-    printTestReport(report, output);
+    if (flags.update && !interrupted) await accept(did, config, output);
+    if (flags.junit !== undefined) await writeText(flags.junit, junitXml(report));
+    if (flags.tap) output.line(tapText(report).trimEnd());
+    else printTestReport(report, output);
     output.document(report);
     return { report, cases: all };
   } finally {
     await lab.close();
     await provider.close();
+    await elsewhere?.close();
+    await db?.close();
   }
+}
+
+/**
+ * A provider of the other sort: a microVM for processes, processes for a microVM.
+ * @throws JobqError `sandbox-unavailable`
+ */
+function otherProvider(config: Config, provider: SandboxProvider): Promise<SandboxProvider> {
+  const sandbox = provider.name === 'process' ? 'qemu' : 'process';
+  return makeProvider({ ...config, sandbox, namespaces: 'off', strict: false }, () => {});
 }
 
 function fixturesDir(config: Config): string {
@@ -188,24 +233,21 @@ async function casesOf(plan: TestPlan, config: Config): Promise<TestCase[]> {
   );
 }
 
-/** Payloads as Postgres hands them to a handler. */
-async function storeAll(cases: readonly TestCase[]): Promise<TestCase[]> {
-  const { db } = await openDatabase({ memory: true, command: 'jobq-dev test' });
-  try {
-    const texts = cases.map(({ payload }) => payload);
-    const stored = await storedPayloads(db, texts);
-    return cases.map((testCase, index) => {
-      const payload = stored[index];
-      if (payload !== undefined) return { ...testCase, payload };
-      throw new JobqError(
-        'input',
-        `${testCase.name}: Postgres cannot store this payload as jsonb`,
-        'Change it, or take the line out: no such job can be in the table.',
-      );
-    });
-  } finally {
-    await db.close();
-  }
+/** The cases with their payloads as Postgres hands them to a handler. */
+async function storeAll(
+  cases: readonly TestCase[],
+  store: (payloads: readonly string[]) => Promise<(string | undefined)[]>,
+): Promise<TestCase[]> {
+  const stored = await store(cases.map(({ payload }) => payload));
+  return cases.map((testCase, index) => {
+    const payload = stored[index];
+    if (payload !== undefined) return { ...testCase, payload };
+    throw new JobqError(
+      'input',
+      `${testCase.name}: Postgres cannot store this payload as jsonb`,
+      'Change it, or take the line out: no such job can be in the table.',
+    );
+  });
 }
 
 async function farSidesOf(cases: readonly TestCase[], config: Config, allowNetwork: boolean) {
@@ -214,6 +256,34 @@ async function farSidesOf(cases: readonly TestCase[], config: Config, allowNetwo
     farSides.set(kind, { answers: await readAnswers(config.handlers, kind), allowNetwork });
   }
   return farSides;
+}
+
+async function snapshotsOf(cases: readonly TestCase[], config: Config) {
+  const snapshots = new Map<string, Snapshot | undefined>();
+  for (const kind of new Set(cases.map((each) => each.kind))) {
+    snapshots.set(kind, await readSnapshot(config.handlers, kind));
+  }
+  return snapshots;
+}
+
+/** Variables of the shell that handlers do not get. Short words could be in any error. */
+function shellNames({ env }: Config): string[] {
+  return Object.keys(process.env).filter(
+    (name) => /^(?=\w*_|\w{8})\w+$/.test(name) && !Object.hasOwn(env, name),
+  );
+}
+
+function writeText(file: string, text: string): Promise<void> {
+  return writeWhole(file, Readable.from([text]));
+}
+
+async function accept(did: Map<string, Snapshot>, config: Config, output: Output): Promise<void> {
+  for (const [kind, seen] of did) {
+    // One that cannot be read is written anew.
+    const before = await readSnapshot(config.handlers, kind).catch(() => undefined);
+    await writeText(snapshotFile(config.handlers, kind), snapshotText(before, seen));
+  }
+  output.note(`accepted what ${plural(did.size, 'handler')} did: see the *.snapshot.json files`);
 }
 
 /** Only told when everything was to be tested. */

@@ -1,4 +1,6 @@
 /** What a check is given, and what it finds. */
+
+import type { SandboxProvider } from '../../sandbox/port.js';
 import type { TestCase } from '../cases.js';
 import type { Delivery } from '../deliver.js';
 import type { FarSide } from '../far-side/far-side.js';
@@ -87,6 +89,12 @@ export interface CheckContext {
   /** How long a handler may take to give up. */
   patienceMs: number;
   seed: string;
+  /** Payloads as they come out of the table; undefined where it does not take one. */
+  store: (payloads: readonly string[]) => Promise<(string | undefined)[]>;
+  /** Payloads that are cases of this kind. */
+  knownPayloads: ReadonlySet<string>;
+  /** A provider that runs handlers in another way. */
+  elsewhere: SandboxProvider | undefined;
 }
 
 export type Check = (context: CheckContext) => Promise<CheckOutcome>;

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describeOutcome } from '../../job/outcome.js';
-import { head, headline, visible } from '../../job/text.js';
+import { head, headline, plural, visible } from '../../job/text.js';
 import type { TestCase } from '../cases.js';
 import { type Delivery, deliver, type OutsideEvent } from '../deliver.js';
 import type { FarSide } from '../far-side/far-side.js';
@@ -39,11 +39,19 @@ async function readTouched(dir: string, events: readonly OutsideEvent[]) {
   return touched;
 }
 
-export function judge(testCase: TestCase, { delivery, state }: Baseline): CheckOutcome {
+/**
+ * @param shellNames variables that the developer's shell has and the handler does not get: the most
+ *   common reason why a handler runs for them and not in production.
+ */
+export function judge(
+  testCase: TestCase,
+  { delivery, state }: Baseline,
+  shellNames: readonly string[],
+): CheckOutcome {
   return {
     findings: [
       ...unlisted(state.requests),
-      ...end(testCase, delivery),
+      ...end(testCase, delivery, shellNames),
       ...texts(testCase, delivery),
     ],
     notes: delivery.results.map((result, index) => {
@@ -64,33 +72,32 @@ function unlisted(requests: readonly SentRequest[]): Finding[] {
   }));
 }
 
-function end({ expect, maxAttempts }: TestCase, delivery: Delivery): Finding[] {
-  const { status, attempts, last } = delivery;
+function end(
+  { expect }: TestCase,
+  { status, attempts, last }: Delivery,
+  shellNames: readonly string[],
+): Finding[] {
   const wanted = expect?.status ?? 'done';
+  const counted = expect?.attempts ?? attempts;
+  if (status === wanted && counted === attempts) return [];
+  const expected =
+    status !== wanted && expect?.status === undefined
+      ? ''
+      : `; expected ${wanted}${expect?.attempts === undefined ? '' : ` after ${plural(counted, 'attempt')}`}`;
   const error = last.error === null ? '' : `: ${visible(headline(last.error))}`;
-  if (status !== wanted) {
-    const expected = expect?.status === undefined ? '' : `; expected ${wanted}`;
-    const tries = attempts === 1 ? 'after 1 attempt' : `after ${attempts} attempts`;
-    return [
-      {
-        fault: last.memoryExceeded || last.outcome.kind === 'signaled' ? 'signal' : 'other-end',
-        message: `${status} ${maxAttempts === 1 ? '' : `${tries}`}${expected}${error}`.replace(
-          /\s+([;:])/,
-          '$1',
-        ),
-        ...(last.error?.includes('\n') ? { diff: visibleEnd(last.error) } : {}),
-      },
-    ];
-  }
-  if (expect?.attempts !== undefined && expect.attempts !== attempts) {
-    return [
-      {
-        fault: 'other-end',
-        message: `${status} after ${attempts} attempts; expected after ${expect.attempts}${error}`,
-      },
-    ];
-  }
-  return [];
+  const missing = shellNames.find((name) => new RegExp(`\\b${name}\\b`).test(last.error ?? ''));
+  const hint =
+    missing === undefined
+      ? ''
+      : `. ${missing} is set in your shell, and handlers do not get it: if production has it, name it under "env" in jobq.config.json`;
+  const byForce = last.memoryExceeded || last.outcome.kind === 'signaled';
+  return [
+    {
+      fault: byForce && status !== wanted ? 'signal' : 'other-end',
+      message: `${status} after ${plural(attempts, 'attempt')}${expected}${error}${hint}`,
+      ...(last.error?.includes('\n') ? { diff: visibleEnd(last.error) } : {}),
+    },
+  ];
 }
 
 /** The end of an error of several lines. */

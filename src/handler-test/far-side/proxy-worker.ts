@@ -1,7 +1,7 @@
 /** The worker thread of proxy.ts: mockttp, told from outside what to do with each request. */
 import { createServer, Server } from 'node:net';
 import { parentPort } from 'node:worker_threads';
-import { type CompletedRequest, generateCACertificate, getLocal, type Mockttp } from 'mockttp';
+import { type CompletedRequest, generateCACertificate, getLocal } from 'mockttp';
 import type { CannedResponse } from './answers.js';
 import type { Arrived, FromWorker, Reply, ToWorker } from './proxy.js';
 
@@ -21,9 +21,8 @@ Server.prototype.listen = function (this: Server, port?: unknown, ...rest: unkno
 const port = parentPort!;
 const say = (message: FromWorker) => port.postMessage(message);
 const replies = new Map<number, (reply: Reply) => void>();
-const servers: Mockttp[] = [];
 let requests = 0;
-let dripping: Promise<{ server: Server; url: string }> | undefined;
+let dripping: Promise<string> | undefined;
 const drips = new Map<string, CannedResponse>();
 
 const authority = await generateCACertificate({
@@ -34,20 +33,14 @@ port.on('message', async (message: ToWorker) => {
   if (message.do === 'reply') {
     replies.get(message.request)?.(message.reply);
     replies.delete(message.request);
-  } else if (message.do === 'open') {
-    say({ said: 'opened', id: message.id, url: await open(message.id) });
   } else {
-    await Promise.all(servers.map((server) => server.stop()));
-    (await dripping)?.server.close();
-    say({ said: 'stopped' });
-    port.close();
+    say({ said: 'opened', id: message.id, url: await open(message.id) });
   }
 });
 say({ said: 'ready', certificate: authority.cert });
 
 async function open(proxy: number): Promise<string> {
   const server = getLocal({ https: authority, recordTraffic: false });
-  servers.push(server);
   await server.start(0);
   await server.forAnyRequest().thenPassThrough({
     // mockttp resends only what this lets through; everything else ends here.
@@ -89,11 +82,11 @@ async function dripUrl(response: CannedResponse): Promise<string> {
   dripping ??= startDripping();
   const id = String(++requests);
   drips.set(id, response);
-  return `${(await dripping).url}/${id}`;
+  return `${await dripping}/${id}`;
 }
 
 /** A server that answers slowly and never to the end; node's own HTTP server cannot do so. */
-function startDripping(): Promise<{ server: Server; url: string }> {
+function startDripping(): Promise<string> {
   const server = createServer((socket) => {
     socket.on('error', () => {});
     socket.once('data', (head) => {
@@ -125,7 +118,7 @@ function startDripping(): Promise<{ server: Server; url: string }> {
   return new Promise((resolve) => {
     server.listen(0, LOOPBACK, () => {
       const { port } = server.address() as { port: number };
-      resolve({ server, url: `http://${LOOPBACK}:${port}` });
+      resolve(`http://${LOOPBACK}:${port}`);
     });
   });
 }

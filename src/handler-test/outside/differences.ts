@@ -119,18 +119,20 @@ function added(effect: Effect): Difference {
 }
 
 function repeated(first: Effect, again: Effect): Difference {
-  const different = first.key !== undefined && first.key !== again.key;
   const how =
     again.key === undefined
       ? 'without an idempotency key: the far side does it twice'
-      : different
-        ? `with another idempotency key (${first.key}, then ${again.key}): the far side does it twice`
+      : first.key !== again.key
+        ? 'with another idempotency key: the far side does it twice'
         : 'with the same idempotency key and another body: the far side refuses it';
+  const shown = ({ key, body }: Effect) => `key: ${key ?? 'none'}\n\n${body}`;
   return {
     what: 'request-repeated',
     where: again.target,
     message: `${again.target} is sent again ${how}`,
-    ...(first.body === again.body ? {} : { diff: textDiff('body', first.body, again.body) }),
+    ...(shown(first) === shown(again)
+      ? {}
+      : { diff: textDiff('request', shown(first), shown(again)) }),
   };
 }
 
@@ -138,7 +140,7 @@ function repeated(first: Effect, again: Effect): Difference {
 export function textDiff(name: string, before: string, now: string): string {
   const lines = createTwoFilesPatch(name, name, before, now, 'expected', 'found', { context: 3 })
     .split('\n')
-    .filter((line) => !/^(={3,}|Index:)/.test(line));
+    .filter((line) => !/^(={3,}|Index:|\\ No newline)/.test(line));
   const cut = lines.slice(0, DIFF_LINES);
   if (lines.length > DIFF_LINES) cut.push(`… ${lines.length - DIFF_LINES} lines more`);
   return cut.join('\n').trimEnd();

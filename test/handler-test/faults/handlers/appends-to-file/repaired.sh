@@ -1,0 +1,8 @@
+#!/bin/sh
+# Writes the line of this job into a file of its own, whole or not at all.
+set -eu
+amount=$(sed -n 's/.*"amount": \([0-9][0-9]*\).*/\1/p' "$1")
+[ -n "$amount" ] || { echo "no amount in the payload" >&2; exit 1; }
+echo "charge $amount" >"$JOBQ_OUTPUT_DIR/ledger.txt.part"
+mv -f "$JOBQ_OUTPUT_DIR/ledger.txt.part" "$JOBQ_OUTPUT_DIR/ledger.txt"
+echo "noted $amount"

@@ -1,0 +1,19 @@
+/** Charges a card. Each attempt has a key of its own, so the far side knows no repeat. */
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
+try {
+  const payload = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+  if (!Number.isInteger(payload?.amount)) throw new Error('payload.amount must be a whole number');
+  const answer = await fetch('https://pay.example.test/charges', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'idempotency-key': randomUUID() },
+    body: JSON.stringify({ amount: payload.amount }),
+    signal: AbortSignal.timeout(2_000),
+  });
+  if (!answer.ok) throw new Error(`the charge failed: ${answer.status}`);
+  console.log(`charged ${(await answer.json()).id}`);
+} catch (error) {
+  console.error(error.message);
+  process.exitCode = 1;
+}
