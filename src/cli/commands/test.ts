@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { watch } from 'chokidar';
@@ -79,6 +80,7 @@ async function keepTesting(
   });
   signal.addEventListener('abort', () => wake(), { once: true });
   let cases = firstCases;
+  await once(watcher, 'ready');
   output.note('waiting for a handler or a case to be saved; Ctrl-C ends it');
   try {
     while (!signal.aborted) {
