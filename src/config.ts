@@ -48,6 +48,8 @@ export interface Config {
   port: number;
   /** Whether `port` was asked for; only the default may move to a free one. */
   portGiven: boolean;
+  /** SQL that sets up the database of handlers under test. Absolute. */
+  testDatabase: string | undefined;
   /** What of a handler's doings its snapshot does not compare. */
   testMask: RegExp[];
   env: Record<string, string>;
@@ -86,7 +88,7 @@ export function loadConfig(sources: ConfigSources): { config: Config; warnings: 
   };
   const base = file === undefined ? cwd : path.dirname(file);
   // A path in the file is relative to the file, one given otherwise to where one stands.
-  const located = (key: 'dataDir' | 'handlers', fallback: string) =>
+  const located = (key: 'dataDir' | 'handlers' | 'testDatabase', fallback: string) =>
     path.resolve((flags[key] ?? fromEnv[key]) === undefined ? base : cwd, merged[key] ?? fallback);
   // Of two that exclude each other the flag wins over what lies further away.
   if (flags.memory === true && flags.databaseUrl === undefined) delete merged.databaseUrl;
@@ -130,6 +132,7 @@ export function loadConfig(sources: ConfigSources): { config: Config; warnings: 
     seed: merged.seed,
     port: merged.port ?? DEFAULT_PORT,
     portGiven: merged.port !== undefined,
+    testDatabase: merged.testDatabase && located('testDatabase', ''),
     testMask: (merged.testMask ?? []).map((text) => new RegExp(text, 'g')),
     env: chosenEnvironment(merged.env ?? {}, env),
     interpreters: merged.interpreters ?? {},

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { watch } from 'chokidar';
@@ -7,7 +8,7 @@ import { type Config, requireHandlers } from '../../config.js';
 import { openDatabase } from '../../db/open.js';
 import type { Database } from '../../db/port.js';
 import { knownKinds } from '../../drain/handler.js';
-import { JobqError } from '../../errors.js';
+import { JobqError, systemReason } from '../../errors.js';
 import { findCases, sample, type TestCase } from '../../handler-test/cases.js';
 import { readAnswers } from '../../handler-test/far-side/answers.js';
 import type { FarSide } from '../../handler-test/far-side/far-side.js';
@@ -118,8 +119,10 @@ async function runOnce(
 ): Promise<{ report: TestReport; cases: TestCase[] }> {
   const startedAt = performance.now();
   const provider = await makeProvider(config, (message) => output.warn(message));
+  const databases = await scratchDatabases(config, plan.jobs);
   const lab = new Lab({
     provider,
+    databases,
     attempt: attemptSettings(config, ''),
     dir: path.join(config.dataDir, `test-${process.pid}`),
     jobs: plan.jobs,
@@ -186,9 +189,26 @@ async function runOnce(
     return { report, cases: all };
   } finally {
     await lab.close();
+    await databases?.close();
     await provider.close();
     await elsewhere?.close();
     await db?.close();
+  }
+}
+
+/** @throws JobqError `config` when the SQL cannot be read. */
+async function scratchDatabases({ testDatabase: file }: Config, jobs: number) {
+  if (file === undefined) return undefined;
+  try {
+    // The engines are loaded only where they are asked for.
+    const { ScratchDatabases } = await import('../../handler-test/scratch-database.js');
+    return new ScratchDatabases({ file, sql: await readFile(file, 'utf8') }, jobs);
+  } catch (error) {
+    throw new JobqError(
+      'config',
+      `cannot read "testDatabase", ${file}: ${systemReason(error)}`,
+      'It names a file of SQL that sets up the database which handlers under test get.',
+    );
   }
 }
 

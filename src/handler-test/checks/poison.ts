@@ -105,8 +105,10 @@ function halfDone(clean: OutsideState, now: OutsideState): string | undefined {
   return `it exits 0 with half its work done: ${there.join(', ')}, but not ${missing.join(', ')}. If that is right, make this payload a case of its own`;
 }
 
-function worksOf({ files, requests }: OutsideState): Set<string> {
-  return new Set([...files.keys(), ...effects(requests).map(({ target }) => target)]);
+function worksOf({ files, requests, rows }: OutsideState): Set<string> {
+  const sent = effects(requests).map(({ target }) => target);
+  const filled = [...rows].filter(([, text]) => text !== '').map(([table]) => `rows in ${table}`);
+  return new Set([...files.keys(), ...sent, ...filled]);
 }
 
 /** The same end with several payloads is one fault. */

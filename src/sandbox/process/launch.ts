@@ -40,7 +40,12 @@ export interface Launched {
   readonly ended: Promise<LaunchEnd>;
 }
 
-const SIGNAL_NAMES = new Map(Object.entries(constants.signals).map(([name, n]) => [n, name]));
+// Of two names for a number the first is the usual one: SIGABRT, not SIGIOT.
+const SIGNAL_NAMES = new Map(
+  Object.entries(constants.signals)
+    .reverse()
+    .map(([name, n]) => [n, name]),
+);
 
 /** The name of a signal, e.g. `SIGKILL`; undefined for numbers without one (real-time signals). */
 export function signalName(number: number): string | undefined {
