@@ -1,10 +1,11 @@
 /** The report of `jobq-dev test`, for people. */
+import { cut } from '../columns.js';
 import { CHECKS } from '../handler-test/checks/check.js';
 import type { CheckResult, Tally, TestReport } from '../handler-test/report.js';
 import { formatDuration } from '../job/duration.js';
 import { plural, visible, visibleLines } from '../job/text.js';
 import type { Output } from './output.js';
-import { cut, table } from './table.js';
+import { table } from './table.js';
 
 /** Failures that are shown one by one. */
 const SHOWN = 30;

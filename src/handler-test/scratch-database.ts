@@ -5,7 +5,7 @@ import { TEMPLATE_TAR } from '../db/template.js';
 import { JobqError } from '../errors.js';
 import { WireServer } from '../wire/server.js';
 import { Lanes } from './lanes.js';
-import { readRows, type Rows } from './outside/rows.js';
+import { type Rows, readRows } from './outside/rows.js';
 
 /** How long a killed handler's connections may take to end. */
 const GOODBYE_MS = 5_000;

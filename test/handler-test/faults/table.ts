@@ -88,6 +88,15 @@ export const FAULTS: KnownFault[] = [
     also: ['killed'],
   },
   {
+    name: 'inserts-row-twice',
+    language: 'JavaScript',
+    does: 'inserts a row for each delivery',
+    check: 'twice',
+    fault: 'row-changed',
+    says: 'public.orders has other rows',
+    also: ['killed'],
+  },
+  {
     name: 'trusts-half-file',
     language: 'Python',
     does: 'takes a file that is there for a whole one',
