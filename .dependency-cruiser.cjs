@@ -87,9 +87,11 @@ module.exports = {
       from: {
         path: '^src/',
         pathNot:
-          '^src/(cli(/|\\.ts$)|(dev|world|drain-config|open-world|doctor|build-schema|config)\\.ts$)',
+          '^src/(cli(/|\\.ts$)|(dev|world|emulation|drain-config|open-world|doctor|build-schema|config)\\.ts$)',
       },
-      to: { path: '^src/(dev|world|drain-config|open-world|doctor|config|settings)\\.ts$' },
+      to: {
+        path: '^src/(dev|world|emulation|drain-config|open-world|doctor|config|settings)\\.ts$',
+      },
     },
   ],
   options: {

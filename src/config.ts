@@ -39,6 +39,8 @@ export interface Config {
   alertAgeMs: number;
   /** Whether the clock of a shared database's emulator may be moved ahead. */
   allowTimeTravel: boolean;
+  /** Whether inserts are picked up at once, not at the next tick. */
+  wake: boolean;
   /** What requests over HTTP must carry. */
   token: string | undefined;
   retry: RetryPolicyName;
@@ -123,6 +125,7 @@ export function loadConfig(sources: ConfigSources): { config: Config; warnings: 
     graceMs: merged.grace ?? 10_000,
     alertAgeMs: merged.alertAge ?? 300_000,
     allowTimeTravel: merged.allowTimeTravel ?? false,
+    wake: merged.wake ?? false,
     token: merged.token,
     retry: merged.retry ?? 'minutes',
     keep: {

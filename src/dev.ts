@@ -41,14 +41,13 @@ export async function startEmulator(config: Config, options: EmulatorOptions): P
     const url = `http://127.0.0.1:${server.port}`;
     await world.drainer();
     world.announce(url);
-    world.cron!.start();
+    world.emulation!.start();
     world.watch.history.start();
     return {
       world,
       url,
       async stop({ graceMs }) {
-        world.cron!.stop();
-        await world.replays.stop();
+        await world.emulation!.stop();
         await world.currentDrainer()?.stop({ graceMs });
         world.watch.close();
         await server.close();

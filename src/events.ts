@@ -15,14 +15,18 @@ export interface DrainCounts {
   reaped: number;
 }
 
-/** Why a tick fired: its slot came, it was missed (a sleep, a fast-forward), or someone asked. */
-export type TickCause = 'schedule' | 'catch-up' | 'by hand';
+/**
+ * Why a tick fired: its slot came, it was missed (a sleep, a fast-forward), someone asked, or (with
+ * `--wake`) a job was inserted.
+ */
+export type TickCause = 'schedule' | 'catch-up' | 'by hand' | 'insert';
 
 type Isolation = Enforcement['isolation'];
 
 /** What happens in the emulator, for whoever shows or counts it. */
 export interface EventMap {
-  tick: [{ at: Date; cause: TickCause }];
+  /** `lateMs`: how long after its slot; undefined when it had none. */
+  tick: [{ at: Date; cause: TickCause; lateMs: number | undefined }];
   /** A tick's drain is over. */
   drained: [{ at: Date; counts: DrainCounts }];
   claimed: [
@@ -34,10 +38,14 @@ export interface EventMap {
       at: Date;
       /** As it was claimed. */
       job: ClaimedJob;
+      /** Where it ran. */
+      provider: string;
       status: Exclude<Status, 'running'>;
       outcome: Outcome;
       error: string | null;
       durationMs: number;
+      /** Until its sandbox was there; undefined when there was none. Milliseconds. */
+      sandboxStartMs: number | undefined;
       peakMemoryBytes: number | undefined;
       stdout: string;
       /** When it runs again, for a retry. */

@@ -100,6 +100,7 @@ export const SETTINGS = z.strictObject({
   grace: duration.optional(),
   alertAge: duration.optional(),
   allowTimeTravel: flag.optional(),
+  wake: flag.optional(),
   token: z
     .string('must be text')
     .regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters, without blanks')

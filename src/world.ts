@@ -3,24 +3,21 @@
  * service. The emulator adds cron and ports to it (dev.ts).
  */
 import path from 'node:path';
-import type { Examples } from './api/contract.js';
-import { Control } from './api/control.js';
-import { type Addresses, Service } from './api/service.js';
+import { Service } from './api/service.js';
+import type { Addresses } from './api/service-options.js';
 import { Watch } from './api/watch.js';
 import { SystemClock } from './clock.js';
+import { syncClock } from './clock-sync.js';
 import { type Config, requireHandlers } from './config.js';
 import { migrate } from './db/migrate.js';
 import type { Opened } from './db/open.js';
 import type { Database } from './db/port.js';
 import { watched } from './db/watched.js';
-import { Cron } from './drain/cron.js';
 import { Drainer } from './drain/drainer.js';
 import { Sandboxes } from './drain/sandboxes.js';
 import { attemptSettings, drainSettings, makeProvider } from './drain-config.js';
-import { JobqError } from './errors.js';
-import { Events, type TickCause } from './events.js';
-import { copyHandlers } from './examples.js';
-import { LiveReplays } from './live-replays.js';
+import { type Emulation, makeEmulation } from './emulation.js';
+import { Events } from './events.js';
 import { announcePresence } from './presence.js';
 import { type Reaped, reap } from './queue/reap.js';
 import type { SandboxProvider } from './sandbox/port.js';
@@ -29,7 +26,6 @@ import { VERSION } from './version.js';
 
 /** How long a one-shot command keeps a result for a database that is away. */
 const COMMAND_PATIENCE_MS = 15_000;
-const PRUNE_EVERY_MS = 3_600_000;
 
 export interface World {
   db: Database;
@@ -43,8 +39,8 @@ export interface World {
   currentDrainer: () => Drainer | undefined;
   /** The provider, if a drainer was made. */
   provider: () => SandboxProvider | undefined;
-  cron: Cron | undefined;
-  replays: LiveReplays;
+  /** What makes it an emulator, where it is one. */
+  emulation: Emulation | undefined;
   /**
    * What a killed owner of the directory had left running, as it is now. Asked of the database
    * already: whoever asks it for something else is answered later.
@@ -129,49 +125,19 @@ export async function makeWorld(
   const recovered = lock === undefined ? Promise.resolve([]) : recover(db, clock);
   recovered.catch(() => {});
 
-  const cron = withCron ? new Cron(clock, schedule, (cause) => void onTick(cause)) : undefined;
-  async function onTick(cause: TickCause): Promise<void> {
-    try {
-      if (db.driver === 'postgres') await syncClock(db, clock);
-      if (service.control.paused) return;
-      await (await drainer()).tick(cause);
-      if (lock !== undefined) await housekeeping();
-      await db.maintain();
-    } catch (error) {
-      const code = error instanceof JobqError ? error.code : undefined;
-      // It was told when it went away; the next tick tries again.
-      if (code === 'database-unreachable') return;
-      const { message } = error as Error;
-      events.emit('warning', {
-        message:
-          code === 'config'
-            ? `${message}; nothing is claimed until it does`
-            : `a tick failed: ${message}`,
-      });
-    }
-  }
-
-  let prunedAt = Number.NEGATIVE_INFINITY;
-  /** A local database is kept small; a shared one is its owner's business. */
-  async function housekeeping(): Promise<void> {
-    if (clock.now().getTime() - prunedAt < PRUNE_EVERY_MS) return;
-    prunedAt = clock.now().getTime();
-    await service.prune(config.keep);
-  }
-
-  const replays = new LiveReplays(() => service, events);
-  const makeControl = (cron: Cron) =>
-    new Control({
-      db,
-      clock,
-      events,
-      cron,
-      drainer: () => current,
-      allowTimeTravel: config.allowTimeTravel,
-      useSandbox: (name) => sandboxes.use(name),
-      replay: (file, speed) => replays.start(file, speed),
-      copyExamples: () => copyExamples(config.handlers),
-    });
+  const emulation = withCron
+    ? makeEmulation(config, {
+        db,
+        isLocal: lock !== undefined,
+        clock,
+        events,
+        schedule,
+        drainer,
+        currentDrainer: () => current,
+        sandboxes,
+        service: () => service,
+      })
+    : undefined;
   const service: Service = new Service({
     db,
     clock,
@@ -180,7 +146,7 @@ export async function makeWorld(
     drainer,
     held: () => current?.held ?? [],
     provider: () => sandboxes.current,
-    ...(cron === undefined ? {} : { cron, control: makeControl(cron) }),
+    ...emulation,
     version: VERSION,
     schedule,
     handlersDir: config.handlers,
@@ -190,6 +156,7 @@ export async function makeWorld(
     timeoutMs: config.timeoutMs,
     leaseMs: config.leaseMs,
     alertAgeMs: config.alertAgeMs,
+    wake: config.wake,
     addresses: () => addresses,
   });
 
@@ -204,8 +171,7 @@ export async function makeWorld(
     drainer,
     currentDrainer: () => current,
     provider: () => sandboxes.current,
-    cron,
-    replays,
+    emulation,
     recovered,
     announce: (url) => {
       addresses.http = url;
@@ -214,9 +180,8 @@ export async function makeWorld(
     },
     close: () => {
       closing ??= (async () => {
-        cron?.stop();
         withdraw();
-        await replays.stop();
+        await emulation?.stop();
         watch.close();
         await making?.catch(() => {});
         await current?.stop({ graceMs: 0 });
@@ -229,32 +194,6 @@ export async function makeWorld(
   };
 }
 
-/** The example handlers for a project that has none. */
-async function copyExamples(handlersDir: string): Promise<Examples> {
-  const created: string[] = [];
-  await copyHandlers(handlersDir, (file, isNew) => {
-    if (isNew) created.push(path.relative(handlersDir, file));
-  });
-  return { dir: handlersDir, created };
-}
-
 function recover(db: Database, clock: SystemClock): Promise<Reaped[]> {
   return reap(db, { now: clock.now(), leaseMs: 0, reason: 'its jobq-dev was killed' });
-}
-
-/** An answer that took longer says little about when it was given. */
-const SHARP_MS = 100;
-const CLOCK_LOOKS = 3;
-
-/** The database's time, so that several machines that share it agree. */
-async function syncClock(db: Database, clock: SystemClock): Promise<void> {
-  let best = { tookMs: Number.POSITIVE_INFINITY, now: new Date(), at: new Date() };
-  for (let look = 0; look < CLOCK_LOOKS && best.tookMs > SHARP_MS; look += 1) {
-    const before = Date.now();
-    const { rows } = await db.query<{ now: Date }>('select clock_timestamp() as now');
-    const tookMs = Date.now() - before;
-    const at = new Date(before + tookMs / 2);
-    if (tookMs < best.tookMs) best = { tookMs, now: rows[0]!.now, at };
-  }
-  clock.sync(best.now, best.at);
 }

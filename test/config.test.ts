@@ -49,6 +49,10 @@ describe('the defaults', () => {
     expect(warnings).toEqual([]);
     expect(config).toEqual({
       file: undefined,
+      alertAgeMs: 300_000,
+      allowTimeTravel: false,
+      testMask: [],
+      token: undefined,
       dataDir: path.join(cwd, '.jobq'),
       memory: false,
       databaseUrl: undefined,

@@ -8,6 +8,9 @@ import type { AnswerName } from './contract/answers.js';
 import { check, readObject } from './input.js';
 import type { Service } from './service.js';
 
+/** Answers that are no JSON. */
+type TextType = 'text/plain' | 'text/event-stream';
+
 type Values<T> = T extends z.ZodObject ? z.output<T> : undefined;
 
 /** What a handler is given. */
@@ -33,7 +36,7 @@ interface Declaration<Query, Body> {
   /** The handler reads the body itself: one of them, or an array. */
   takesMany?: boolean;
   /** What it answers with, or the type of a stream. */
-  answers: AnswerName | 'text/plain' | 'text/event-stream';
+  answers: AnswerName | TextType;
   status?: 200 | 201;
 }
 

@@ -4,13 +4,9 @@
  */
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { SystemClock } from '../clock.js';
-import type { Database } from '../db/port.js';
-import type { Cron } from '../drain/cron.js';
-import type { Drainer, Held } from '../drain/drainer.js';
-import { findHandler, handlerExtensions, type Interpreters, knownKinds } from '../drain/handler.js';
+import { findHandler } from '../drain/handler.js';
 import { JobqError } from '../errors.js';
-import type { DrainCounts, Events } from '../events.js';
+import type { DrainCounts } from '../events.js';
 import { explain } from '../job/explain.js';
 import type { Attempt, Job } from '../job/job.js';
 import { type Arrival, type ArrivalFilter, arrivals } from '../queue/arrivals.js';
@@ -25,55 +21,17 @@ import { type JobFilter, listJobs, type Page } from '../queue/list.js';
 import { countPrunable, type Keep, prune } from '../queue/prune.js';
 import { retry, retryAll } from '../queue/retry.js';
 import { type Stats, stats } from '../queue/stats.js';
-import type { SandboxProvider } from '../sandbox/port.js';
-import type { Explanation, Info, Overview, Running, StreamEvent } from './contract.js';
+import type { Explanation, Info, Overview, StreamEvent } from './contract.js';
 import type { Control } from './control.js';
-import { jobLine } from './job-line.js';
 import { type LogsOptions, logs } from './logs.js';
-import type { Watch } from './watch.js';
+import { info, overview } from './overview.js';
+import type { ServiceOptions } from './service-options.js';
 
 /** A stream of events says that it is alive so often. */
 const KEEP_ALIVE_MS = 15_000;
 
-/** Where the emulator answers, as far as it does. */
-export interface Addresses {
-  http?: string;
-  postgres?: string;
-}
-
-export interface ServiceOptions {
-  db: Database;
-  clock: SystemClock;
-  events: Events;
-  watch: Watch;
-  drainer: () => Promise<Drainer>;
-  /** The attempts that run here. */
-  held: () => readonly Held[];
-  /** The provider in use; undefined before anything was drained in a command of its own. */
-  provider: () => SandboxProvider | undefined;
-  /** The cron drainer, where one runs. */
-  cron?: Cron;
-  /** What steers it. */
-  control?: Control;
-  version: string;
-  schedule: { expression: string; timezone: string };
-  handlersDir: string;
-  /** The outputs of jobs, each in a directory under its id. */
-  outputRoot: string;
-  interpreters: Interpreters;
-  concurrency: number;
-  timeoutMs: number;
-  leaseMs: number;
-  alertAgeMs: number;
-  addresses: () => Addresses;
-}
-
 export class Service {
   constructor(private readonly world: ServiceOptions) {}
-
-  get #paused(): boolean {
-    return this.world.control?.paused ?? false;
-  }
 
   get #now(): Date {
     return this.world.clock.now();
@@ -167,13 +125,12 @@ export class Service {
 
   /** @throws JobqError `conflict` where no emulator runs. */
   get control(): Control {
-    const { control } = this.world;
-    if (control !== undefined) return control;
-    throw new JobqError(
-      'conflict',
-      'no emulator runs here that could be steered',
-      'Start it first: npx jobq-dev',
-    );
+    return this.world.control ?? noEmulator();
+  }
+
+  /** What Prometheus reads. @throws JobqError `conflict` where no emulator runs. */
+  metrics(): Promise<{ type: string; text: string }> {
+    return (this.world.metrics ?? noEmulator()).text();
   }
 
   /** One tick by hand. */
@@ -194,7 +151,7 @@ export class Service {
       ...place,
       concurrency,
       nextTick: cron?.next,
-      paused: this.#paused,
+      paused: this.world.control?.paused ?? false,
       noHandler: 'reason' in handler ? handler.reason : undefined,
       leaseMs,
     });
@@ -202,21 +159,8 @@ export class Service {
   }
 
   /** Everything that one look needs, and the event that it goes on from. */
-  async overview(): Promise<Overview> {
-    const { watch, handlersDir, interpreters } = this.world;
-    const handler_kinds = await knownKinds(handlersDir, handlerExtensions(interpreters));
-    // Taken together, before the rest: an event that is told again is better than one that is not.
-    const event_id = watch.log.lastId;
-    const running = this.running();
-    const { next_run_after, ...stats } = await this.stats();
-    return {
-      info: this.info(),
-      handler_kinds,
-      stats: { ...stats, next_run_after: next_run_after?.toISOString() ?? null },
-      running,
-      history: watch.history.samples,
-      event_id,
-    };
+  overview(): Promise<Overview> {
+    return overview(this.world, () => this.stats());
   }
 
   get lastEventId(): string {
@@ -228,44 +172,8 @@ export class Service {
     return this.world.watch.log.follow({ after, signal, idleMs: KEEP_ALIVE_MS });
   }
 
-  /** The attempts that run here, oldest first. */
-  running(): Running[] {
-    const { watch, held, timeoutMs } = this.world;
-    return held().map(({ claim, provider, startedAt }) => ({
-      job: jobLine(claim),
-      claim_id: claim.claim_id,
-      provider: provider.name,
-      isolation: provider.enforces.isolation,
-      started_at: startedAt.toISOString(),
-      timeout_ms: timeoutMs,
-      last_output: watch.log.output.lastLine(claim.claim_id),
-    }));
-  }
-
   info(): Info {
-    const { db, clock, cron, version, schedule, handlersDir, concurrency } = this.world;
-    const { timeoutMs, leaseMs, alertAgeMs } = this.world;
-    const { http = null, postgres = null } = this.world.addresses();
-    const provider = this.world.provider();
-    return {
-      version,
-      pid: process.pid,
-      database: { driver: db.driver, location: db.location },
-      sandbox: {
-        provider: provider?.name ?? 'none yet',
-        description: provider?.description ?? 'none yet',
-        isolation: provider?.enforces.isolation ?? 'none',
-      },
-      handlers: handlersDir,
-      cron: { ...schedule, next_tick: cron?.next?.toISOString() ?? null, paused: this.#paused },
-      concurrency,
-      timeout_ms: timeoutMs,
-      lease_ms: leaseMs,
-      alert_age_ms: alertAgeMs,
-      urls: { http, postgres },
-      clock_offset_ms: clock.offsetMs,
-      now: clock.now().toISOString(),
-    };
+    return info(this.world);
   }
 
   /** @throws JobqError `database-unreachable` */
@@ -277,4 +185,12 @@ export class Service {
     this.world.events.emit('changed', { at: this.#now, job, count: 1 });
     return job;
   }
+}
+
+function noEmulator(): never {
+  throw new JobqError(
+    'conflict',
+    'no emulator runs here',
+    'It does this only while it runs: npx jobq-dev',
+  );
 }

@@ -106,7 +106,12 @@ export function printEvents(events: Events, output: Output): () => void {
   };
 }
 
-const TICKS = { schedule: 'on schedule', 'catch-up': 'catching up', 'by hand': 'by hand' };
+const TICKS = {
+  schedule: 'on schedule',
+  'catch-up': 'catching up',
+  'by hand': 'by hand',
+  insert: 'for an insert',
+};
 
 function say(output: Output, at: Date, word: string, text: string, plain = word): void {
   const pad = ' '.repeat(Math.max(1, 8 - plain.length));

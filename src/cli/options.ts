@@ -57,6 +57,7 @@ export const NO_TUI = new Option('--no-tui', 'plain lines on a terminal, too');
 const EMULATOR = [
   new Option('--port <n>', 'HTTP port, 0 for any free one (default: 5627)'),
   new Option('--alert-age <duration>', 'when the oldest waiting job is too old (default: 5m)'),
+  new Option('--wake', 'pick up inserts at once; production waits for its cron'),
   NO_TUI,
   new Option('--allow-time-travel', 'let advance work on a --database-url too'),
 ];
@@ -110,6 +111,7 @@ const SETTING_FLAGS: (keyof Settings)[] = [
   'alertAge',
   'allowTimeTravel',
   'token',
+  'wake',
   'port',
 ];
 

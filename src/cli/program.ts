@@ -167,7 +167,7 @@ export function createProgram(finish: (status: number) => void): Command {
   addControl(program, add, running);
 
   add(program, 'stats', 'counts, and the age of the oldest waiting job', ['database'])
-    .option('--exact', 'count everything; without it, what is above 10,000 is estimated')
+    .option('--estimate', 'above 10,000 jobs of a state, an estimate instead of a count')
     .action(running(async (command) => (await import('./commands/stats.js')).stats(command)));
 
   add(program, 'prune', 'delete done jobs that are old or too many', ['database', 'keep'])

@@ -29,6 +29,8 @@ export interface AttemptResult extends Omit<RunResult, 'outcome'> {
   outcome: Outcome;
   ok: boolean;
   error: string | null;
+  /** Until the sandbox was there; undefined when there was none. Milliseconds of real time. */
+  sandboxStartMs: number | undefined;
 }
 
 export interface RunningAttempt {
@@ -55,6 +57,7 @@ export function startAttempt(
     const outputDir = path.join(settings.outputRoot, job.id);
     await mkdir(outputDir, { recursive: true });
     if (killed) return killedBeforeStart();
+    const begunAt = performance.now();
     sandbox = await provider.create({
       handlersDir: handler.dir,
       outputDir,
@@ -62,6 +65,7 @@ export function startAttempt(
       ttlMs: settings.sandboxTtlMs,
       label: `job ${job.id}`,
     });
+    const sandboxStartMs = performance.now() - begunAt;
     await sandbox.write('payload.json', job.payload);
     if (killed) return killedBeforeStart();
     const result = await sandbox.run({
@@ -81,7 +85,7 @@ export function startAttempt(
       ...(onOutput === undefined ? {} : { onOutput }),
     });
     const ok = succeeded(result.outcome) && !result.memoryExceeded;
-    return { ...result, ok, error: ok ? null : errorText(result, settings) };
+    return { ...result, ok, error: ok ? null : errorText(result, settings), sandboxStartMs };
   }
 
   return {
@@ -129,6 +133,7 @@ function notStarted(exitCode: number | undefined, reason: string): AttemptResult
     stderr: NOTHING,
     durationMs: 0,
     memoryExceeded: false,
+    sandboxStartMs: undefined,
   };
 }
 

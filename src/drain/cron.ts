@@ -16,7 +16,7 @@ export class Cron {
   constructor(
     private readonly clock: Clock,
     private readonly schedule: Schedule,
-    private readonly onTick: (cause: TickCause) => void,
+    private readonly onTick: (cause: TickCause, lateMs: number) => void,
   ) {}
 
   /** The slot that fires next; undefined when stopped, or when the schedule has none left. */
@@ -42,10 +42,10 @@ export class Cron {
     if (slot === undefined) return;
     this.#cancel = this.clock.at(slot, () => {
       const now = this.clock.now();
-      const late = now.getTime() - slot.getTime() > LATE_MS;
+      const lateMs = now.getTime() - slot.getTime();
       // Planned from the later of the two: a clock that was set back does not fire a slot twice.
       this.#plan(new Date(Math.max(now.getTime(), slot.getTime())));
-      this.onTick(late ? 'catch-up' : 'schedule');
+      this.onTick(lateMs > LATE_MS ? 'catch-up' : 'schedule', Math.max(0, lateMs));
     });
   }
 }

@@ -2,6 +2,8 @@
  * The drainer: reap, then claim, run and settle until nothing is due. One tick is what a cron job
  * runs in production.
  */
+
+import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../clock.js';
 import type { Database } from '../db/port.js';
@@ -10,7 +12,7 @@ import { jitter, type RetryPolicy } from '../job/retry.js';
 import { type Claim, claim } from '../queue/claim.js';
 import { reap } from '../queue/reap.js';
 import { release } from '../queue/release.js';
-import { type Settled, settle, type Verdict } from '../queue/settle.js';
+import { type Settled, settle } from '../queue/settle.js';
 import type { SandboxProvider } from '../sandbox/port.js';
 import {
   type AttemptResult,
@@ -20,6 +22,7 @@ import {
 } from './attempt.js';
 import { Leases } from './leases.js';
 import { patiently, unlessAborted } from './patience.js';
+import { verdictOf } from './verdict.js';
 
 /** How long a stop waits, after the last attempt has ended, for a database that is away. */
 const LAST_PATIENCE_MS = 2_000;
@@ -81,6 +84,8 @@ export class Drainer {
 
   constructor(options: DrainerOptions) {
     this.#options = options;
+    // Each attempt that settles listens: with many at a time that is no leak.
+    setMaxListeners(0, this.#givingUp.signal);
     const { db, clock, leaseMs } = options;
     this.#leases = new Leases({
       db,
@@ -103,8 +108,8 @@ export class Drainer {
    * @throws JobqError `database-unreachable` after the attempts under way have ended, unless a later
    *   tick found the database back.
    */
-  async tick(cause: TickCause): Promise<DrainCounts> {
-    const tick = this.#tick(cause);
+  async tick(cause: TickCause, lateMs?: number): Promise<DrainCounts> {
+    const tick = this.#tick(cause, lateMs);
     this.#ticks.add(tick);
     try {
       return await tick;
@@ -113,11 +118,11 @@ export class Drainer {
     }
   }
 
-  async #tick(cause: TickCause): Promise<DrainCounts> {
+  async #tick(cause: TickCause, lateMs: number | undefined): Promise<DrainCounts> {
     const { db, clock, events, leaseMs } = this.#options;
     const { signal } = this.#givingUp;
     const at = clock.now();
-    events.emit('tick', { at, cause });
+    events.emit('tick', { at, cause, lateMs });
     // After a sleep or a fast-forward our own leases look old though their attempts run.
     await unlessAborted(this.#leases.renew(), signal);
     const reaped = await unlessAborted(reap(db, { now: clock.now(), leaseMs }), signal);
@@ -130,8 +135,7 @@ export class Drainer {
     drain.counts.dead += reaped.filter(({ job }) => job.status === 'dead').length;
     // The database has answered: a drain that still waits for its attempts goes on claiming.
     this.#failure = undefined;
-    this.#lookAgain = true;
-    this.#wake();
+    this.lookAgain();
     await drain.over;
     return drain.counts;
   }
@@ -162,6 +166,17 @@ export class Drainer {
     this.#leases.stop();
   }
 
+  /**
+   * Something may have become due: a drain under way claims again where it has slots free.
+   * @returns whether one is under way.
+   */
+  lookAgain(): boolean {
+    if (this.#drain === undefined) return false;
+    this.#lookAgain = true;
+    this.#wake();
+    return true;
+  }
+
   /** Lets a drain under way end with what runs now; the next tick claims again. */
   hold(): void {
     if (this.#drain !== undefined) this.#drain.held = true;
@@ -182,9 +197,7 @@ export class Drainer {
 
   #startDrain(): Drain {
     const counts = { ...NONE };
-    const over = this.#drainAll(counts).finally(() => {
-      this.#drain = undefined;
-    });
+    const over = this.#drainAll(counts);
     over.catch(() => {});
     this.#drain = { counts, over, held: false };
     return this.#drain;
@@ -202,6 +215,8 @@ export class Drainer {
       if (this.#held.size > 0) await woken;
       else if (!this.#lookAgain || !this.#mayClaim) break;
     }
+    // At once: whoever asks from here on to look again must find no drain that would not.
+    this.#drain = undefined;
     events.emit('drained', { at: clock.now(), counts });
     if (this.#failure !== undefined) throw this.#failure;
   }
@@ -286,7 +301,7 @@ export class Drainer {
         return;
       }
       const settled = await this.#settle(job, result);
-      this.#report(job, result, settled, counts);
+      this.#report(held, result, settled, counts);
     } catch (error) {
       this.#failure ??= error;
       events.emit('warning', {
@@ -303,25 +318,13 @@ export class Drainer {
     const { db, clock, retryPolicy, seed } = this.#options;
     const now = clock.now();
     const delayMs = retryPolicy(job.attempts, jitter(seed, job.id, job.attempts));
-    const verdict: Verdict = {
-      id: job.id,
-      claimId: job.claim_id,
-      ok: result.ok,
-      outcome: result.outcome.kind,
-      exitCode: result.outcome.kind === 'exited' ? result.outcome.code : undefined,
-      signal: (result.outcome.kind === 'signaled' && result.outcome.signal) || undefined,
-      error: result.error,
-      durationMs: result.durationMs,
-      peakMemoryBytes: result.peakMemoryBytes,
-      stdout: result.stdout,
-      stderr: result.stderr,
-      retryAt: new Date(now.getTime() + delayMs),
-    };
+    const verdict = verdictOf(job, result, new Date(now.getTime() + delayMs));
     return this.#patiently(() => settle(db, verdict, { now }));
   }
 
-  #report(job: Claim, result: AttemptResult, settled: Settled, counts: DrainCounts): void {
+  #report(held: Held, result: AttemptResult, settled: Settled, counts: DrainCounts): void {
     const { clock, events } = this.#options;
+    const { claim: job, provider } = held;
     const at = clock.now();
     if (!settled.owned) {
       events.emit('superseded', { at, job, outcome: result.outcome });
@@ -332,10 +335,12 @@ export class Drainer {
     events.emit('settled', {
       at,
       job,
+      provider: provider.name,
       status,
       outcome: result.outcome,
       error: result.error,
       durationMs: result.durationMs,
+      sandboxStartMs: result.sandboxStartMs,
       peakMemoryBytes: result.peakMemoryBytes,
       stdout: result.stdout.text,
       runAfter: status === 'pending' ? settled.run_after : undefined,

@@ -265,7 +265,7 @@ describe('the other verbs', () => {
     for (const path of ['/pause', '/resume', '/examples']) {
       expect(await post(path)).toMatchObject({
         status: 409,
-        body: { code: 'conflict', detail: 'no emulator runs here that could be steered' },
+        body: { code: 'conflict', detail: 'no emulator runs here' },
       });
     }
     expect(await post('/advance', { by: '5m' })).toMatchObject({ status: 409 });

@@ -24,10 +24,12 @@ export function settle(events: Events, job: ClaimedJob, error: string | null = n
   events.emit('settled', {
     at: AT,
     job,
+    provider: 'process',
     status: error === null ? 'done' : 'dead',
     outcome: { kind: 'exited', code: error === null ? 0 : 1 },
     error,
     durationMs: 10,
+    sandboxStartMs: 3,
     peakMemoryBytes: undefined,
     stdout: '',
     runAfter: undefined,
@@ -35,5 +37,5 @@ export function settle(events: Events, job: ClaimedJob, error: string | null = n
 }
 
 export function tick(events: Events, ms = 0): void {
-  events.emit('tick', { at: new Date(AT.getTime() + ms), cause: 'schedule' });
+  events.emit('tick', { at: new Date(AT.getTime() + ms), cause: 'schedule', lateMs: 20 });
 }

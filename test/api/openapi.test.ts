@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, it } from 'vitest';
 import { createApp } from '#src/api/app.js';
@@ -38,6 +39,17 @@ it('shows every route, and nothing else', async () => {
     .filter(({ path }) => !['/*', '/openapi.json'].includes(path))
     .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`);
   expect(shown.sort()).toEqual(there.sort());
+});
+
+it('is what docs/api.md lists', () => {
+  const text = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8');
+  const listed = [...text.matchAll(/`((?:GET|POST|PATCH) \/\S*)`(?=[^\n]* \|)/g)].map(
+    ([, one]) => one,
+  );
+  const there = world.app.routes
+    .filter(({ path }) => path !== '/*')
+    .map(({ method, path }) => `${method} ${path}`);
+  expect([...new Set(listed)].sort()).toEqual(there.sort());
 });
 
 it('says where a token is needed', async () => {

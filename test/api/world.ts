@@ -4,7 +4,8 @@ import path from 'node:path';
 import type { Hono } from 'hono';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { createApp } from '#src/api/app.js';
-import { Service, type ServiceOptions } from '#src/api/service.js';
+import { Service } from '#src/api/service.js';
+import type { ServiceOptions } from '#src/api/service-options.js';
 import { Watch } from '#src/api/watch.js';
 import { SystemClock } from '#src/clock.js';
 import type { Database } from '#src/db/port.js';
@@ -90,6 +91,7 @@ export function apiWorld(): ApiWorld {
       timeoutMs: 1_000,
       leaseMs: LEASE_MS,
       alertAgeMs: 300_000,
+      wake: false,
       addresses: () => ({}),
     };
     Object.assign(world, {

@@ -166,6 +166,42 @@ describe('the drainer', () => {
     expect(provider.runs).toHaveLength(2);
   });
 
+  it('settles many attempts at once without a warning of the runtime', async () => {
+    const warnings: string[] = [];
+    const listen = (warning: Error) => warnings.push(warning.name);
+    process.on('warning', listen);
+    await insert(...Array.from({ length: 20 }, () => ({})));
+    const drained = makeDrainer({ concurrency: 20 }).tick('schedule');
+    await provider.started(20);
+    endAll();
+    await drained;
+    // Warnings are told in a tick of their own.
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', listen);
+    expect(warnings).toEqual([]);
+  });
+
+  it('looks again when it is told to, and says whether a drain is under way', async () => {
+    const drainer = makeDrainer({ concurrency: 2 });
+    expect(drainer.lookAgain()).toBe(false);
+    await insert({});
+    const drained = drainer.tick('schedule');
+    await provider.started(1);
+    await insert({});
+    expect(drainer.lookAgain()).toBe(true);
+    await provider.started(2);
+    endAll();
+    expect(await drained).toMatchObject({ claimed: 2 });
+  });
+
+  it('is over for whoever tells it to look again when it has said so', async () => {
+    const drainer = makeDrainer();
+    const answers: boolean[] = [];
+    events.on('drained', () => answers.push(drainer.lookAgain()));
+    await drainer.tick('schedule');
+    expect(answers).toEqual([false]);
+  });
+
   it('that is held claims no more, lets what runs end, and goes on with the next tick', async () => {
     await insert({}, {}, {});
     const drainer = makeDrainer({ concurrency: 1 });

@@ -136,6 +136,21 @@ describe('steering the emulator', () => {
     expect(existsSync(file)).toBe(false);
   });
 
+  it('picks inserts up at once with --wake, and says which way it is', async () => {
+    const waiting = await startEmulator({ cwd }, ...RARELY);
+    await waiting.seen(/^ {2}inserts {3}wait for the next tick, as in production/m);
+    waiting.child.kill('SIGINT');
+    await waiting.ended;
+    const emulator = await startEmulator({ cwd }, '--wake', ...RARELY);
+    await emulator.seen(/^ {2}inserts {3}are picked up at once/m);
+    await run('enqueue', 'ok');
+    await emulator.seen(/tick +for an insert[\s\S]*done +job 1 ok/);
+    await run('jobs', 'edit', '1', '--payload', '7');
+    await emulator.seen(/done +job 2 ok/);
+    await run('enqueue', 'ok', '--run-after', '1h');
+    expect(await counts()).toMatchObject({ pending: 1, done: 2 });
+  });
+
   it('asks for a token where one is set; commands of its folder know it', async () => {
     const emulator = await startEmulator({ cwd, env: { JOBQ_TOKEN: 's3cret' } }, ...RARELY);
     expect((await fetch(`${emulator.url}/stats`)).status).toBe(401);

@@ -52,10 +52,12 @@ function watched() {
       events.emit('settled', {
         at: inMs(ms),
         job: job(more),
+        provider: 'process',
         status,
         outcome: { kind: 'exited', code: error === null ? 0 : 1 },
         error,
         durationMs,
+        sandboxStartMs: 3,
         peakMemoryBytes: undefined,
         stdout: '',
         runAfter: undefined,

@@ -1,5 +1,5 @@
 /** jobq-dev is killed with SIGKILL: what is left, and what the next start makes of it. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -166,6 +166,15 @@ describe('jobq-dev that is killed', () => {
     expect(readdirSync(journal)).toEqual([file]);
     bystander.kill('SIGKILL');
     await provider.close();
+  });
+
+  it('the next start removes what was being written when its writer was killed', async () => {
+    mkdirSync(journal);
+    const gone = spawnSync('true').pid;
+    writeFileSync(join(journal, `process-${gone}-0123456789ab.json.new`), '{"own');
+    writeFileSync(join(journal, `process-${process.pid}-0123456789ab.json.new`), '{"own');
+    await cleanLeftovers(journal);
+    expect(readdirSync(journal)).toEqual([`process-${process.pid}-0123456789ab.json.new`]);
   });
 
   it('a journal that is not there, or holds nonsense, does no harm', async () => {

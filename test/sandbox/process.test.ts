@@ -295,9 +295,10 @@ describe('the process provider', () => {
   });
 
   it('passes on no ignored signal, no blocked one and no limit of jobq-dev', async () => {
-    const result = await sh('grep -E "SigIgn|SigBlk" /proc/$$/status; ulimit -c; ulimit -n');
+    // Of the handler's own process: a shell that waits for another blocks signals meanwhile.
+    const result = await sh('ulimit -c; ulimit -n; exec grep -E "SigIgn|SigBlk" /proc/self/status');
     expect(result.stdout.text).toBe(
-      'SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n0\n1024\n',
+      '0\n1024\nSigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n',
     );
   });
 

@@ -110,6 +110,9 @@ function fail(error) {
   process.stdin.destroy();
 }
 
+// Whoever would read the answer may be gone already: then stdin is closed too.
+process.stdout.on('error', () => {});
+
 let turn = Promise.resolve();
 createInterface({ input: process.stdin })
   .on('line', (command) => {

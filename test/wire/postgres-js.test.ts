@@ -76,21 +76,6 @@ describe.each(SERVERS)('postgres.js on %s', (_name, start) => {
     expect(out).toBe('1\ta\n2\tb\n3\t\\N\n4\td, e\n');
   });
 
-  it('is told what is wrong with a copy', async () => {
-    const copy = async (text: string, data: string) => {
-      try {
-        await pipeline(Readable.from([data]), await sql.unsafe(text).writable());
-        return undefined;
-      } catch (error) {
-        return (error as { code?: string }).code;
-      }
-    };
-    expect(await copy('copy copied from stdin', 'not a number\tx\n')).toBe('22P02');
-    expect(await copy('copy nowhere from stdin', '1\n')).toBe('42P01');
-    expect(await copy('copy copied (id, nope) from stdin', '1\t2\n')).toBe('42703');
-    expect(await sql`select count(*)::int as n from copied`).toEqual([{ n: 4 }]);
-  });
-
   it('listens', async () => {
     const heard: string[] = [];
     let tell!: () => void;

@@ -14,7 +14,7 @@ const outcome = z.enum(['exited', 'signaled', 'timeout', 'lost']);
 /** The data of each event, by its name. */
 export const EventData = z
   .object({
-    tick: z.object({ at, cause: z.enum(['schedule', 'catch-up', 'by hand']) }),
+    tick: z.object({ at, cause: z.enum(['schedule', 'catch-up', 'by hand', 'insert']) }),
     /** A tick's drain is over. */
     drained: z.object({
       at,

@@ -17,6 +17,8 @@ export const Info = z
       timezone: z.string(),
       next_tick: time.nullable(),
       paused: z.boolean(),
+      /** Whether inserts are picked up at once. */
+      wake: z.boolean(),
     }),
     concurrency: count,
     /** Of one attempt. */

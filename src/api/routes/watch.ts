@@ -47,6 +47,16 @@ export const WATCH_ROUTES = [
   }),
   route({
     method: 'get',
+    path: '/metrics',
+    summary: 'What Prometheus reads.',
+    answers: 'text/plain',
+    async handle({ context, service }) {
+      const { type, text } = await service.metrics();
+      return context.body(text, 200, { 'content-type': type });
+    },
+  }),
+  route({
+    method: 'get',
     path: '/events',
     summary: 'What happens, as server-sent events. Resumes after ?after= or Last-Event-ID.',
     query: EventsQuery,

@@ -102,4 +102,9 @@ function sayReady(
   output.line(
     `  cron      ${info.cron.expression} (${info.cron.timezone}), next at ${info.cron.next_tick}`,
   );
+  output.line(
+    info.cron.wake
+      ? '  inserts   are picked up at once (--wake); in production they wait for the cron'
+      : '  inserts   wait for the next tick, as in production; --wake picks them up at once',
+  );
 }

@@ -9,10 +9,10 @@ import { readInvocation } from '../options.js';
 
 /** `jobq-dev stats`: counts, and the age of the oldest waiting job. */
 export async function stats(command: Command): Promise<number> {
-  const { config, output, flags } = readInvocation<{ exact?: boolean }>(command);
+  const { config, output, flags } = readInvocation<{ estimate?: boolean }>(command);
   const connection = await connect(config, 'jobq-dev stats');
   try {
-    const text = await ask(connection.send, 'GET', flags.exact ? '/stats?exact=true' : '/stats');
+    const text = await ask(connection.send, 'GET', flags.estimate ? '/stats' : '/stats?exact=true');
     output.document(text);
     const { counts, due, estimated, oldest_waiting_ms, next_run_after, last_minute } = JSON.parse(
       text,

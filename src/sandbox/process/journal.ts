@@ -5,7 +5,13 @@
  */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { identify, isSame, mayRun, type ProcessIdentity } from '../../process-identity.js';
+import {
+  identify,
+  isSame,
+  mayRun,
+  type ProcessIdentity,
+  processStart,
+} from '../../process-identity.js';
 import { removeCgroups } from './cgroups.js';
 import { endProcessesWithEnvironment, signalIfThere } from './processes.js';
 import { removeTree } from './workspace.js';
@@ -111,7 +117,17 @@ export async function cleanLeftovers(journalDir: string): Promise<Leftovers> {
     }
     await rm(file, { force: true });
   }
+  await removeDrafts(journalDir, names);
   return found;
+}
+
+/** What somebody was writing when it was killed: nothing had been made yet that is not elsewhere. */
+async function removeDrafts(journalDir: string, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const [, owner] = /^process-(\d+)-[0-9a-f]+\.json\.new$/.exec(name) ?? [];
+    if (owner === undefined || processStart(Number(owner)) !== undefined) continue;
+    await rm(join(journalDir, name), { force: true });
+  }
 }
 
 async function endProcesses(entry: Entry): Promise<number[]> {

@@ -40,7 +40,7 @@ export interface Launched {
   readonly ended: Promise<LaunchEnd>;
 }
 
-// Of two names for a number the first is the usual one: SIGABRT, not SIGIOT.
+// Of several names for one number the first is the usual one: SIGABRT, not SIGIOT.
 const SIGNAL_NAMES = new Map(
   Object.entries(constants.signals)
     .reverse()

@@ -5,7 +5,7 @@ import { DRAINERS, sequence } from './commands.js';
 import { Tally } from './fault.js';
 import { installReferee } from './invariants.js';
 import { play } from './play.js';
-import { REPLAYING, search } from './search.js';
+import { REPLAYING, search, TIMEOUT_MS } from './search.js';
 import { VERBS } from './verbs.js';
 
 let db: Database;
@@ -15,7 +15,9 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-it('2,000 random sequences on PGlite are what the model says', { timeout: 600_000 }, async () => {
+it('2,000 random sequences on PGlite are what the model says', {
+  timeout: TIMEOUT_MS,
+}, async () => {
   const connections = Array.from({ length: DRAINERS }, () => db);
   const tally = new Tally();
   await search(sequence, 2_000, (commands) => play(commands, connections, VERBS, tally));

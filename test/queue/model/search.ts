@@ -11,6 +11,9 @@ import { Fault } from './fault.js';
 
 const { JOBQ_MODEL_SEED: seed, JOBQ_MODEL_PATH: path, JOBQ_MODEL_RUNS: runs } = process.env;
 
+/** For a machine that is busy with something else; a search that is asked to be long has no limit. */
+export const TIMEOUT_MS = runs === undefined ? 600_000 : 0;
+
 /** Whether one failure is repeated; a search that found nothing says how much it has seen. */
 export const REPLAYING = path !== undefined;
 

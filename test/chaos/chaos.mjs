@@ -1,0 +1,111 @@
+// @ts-check
+/** One run: trouble for a while, calm until everything has settled, and a look at what is left. */
+import path from 'node:path';
+import { Arena } from './arena.mjs';
+import { firstJobsDone, hurry, settleAll } from './calm.mjs';
+import { check } from './check.mjs';
+import { gather } from './evidence.mjs';
+import { HttpInserter, SqlInserter } from './inserts.mjs';
+import { leftovers } from './leftovers.mjs';
+import { Random } from './random.mjs';
+import { printFigures, printViolations } from './report.mjs';
+import { Trouble } from './trouble.mjs';
+
+/** Between two insertions of a few jobs, and between two troubles, on average. */
+const INSERT_EVERY_MS = 200;
+const TROUBLE_EVERY_MS = 300;
+/** What is left at the end is over in so long, on a machine that starts a jobq-dev in a second. */
+const SETTLE_WITHIN_MS = 60_000;
+
+/**
+ * @param {{ cli: string, seed: number, troubleMs: number, leaseMs: number }} options
+ * @returns {Promise<number>} how many things were wrong
+ */
+export async function chaos({ cli, seed, troubleMs, leaseMs }) {
+  const random = new Random(seed);
+  const arena = await Arena.open({ cli, leaseMs });
+  const destroy = () => arena.destroy();
+  process.once('exit', destroy);
+  try {
+    const ledgers = await perform(arena, random, troubleMs);
+    const wrong = (await judgeRemains(arena)) + (await judgeJobs(arena, ledgers));
+    if (wrong > 0) arena.keepLogs(path.resolve(`chaos-${seed}-logs`));
+    return wrong;
+  } finally {
+    process.off('exit', destroy);
+    await arena.close();
+  }
+}
+
+/**
+ * Everything that happens, from the first job to the end of the last process.
+ * @param {Arena} arena
+ * @param {Random} random
+ * @param {number} troubleMs
+ * @returns what was inserted on either side
+ */
+async function perform(arena, random, troubleMs) {
+  const shared = new SqlInserter(new Random(random.between(0, 2 ** 31)), {
+    everyMs: INSERT_EVERY_MS,
+    databaseUrl: arena.databaseUrl,
+  });
+  const local = new HttpInserter(new Random(random.between(0, 2 ** 31)), {
+    everyMs: INSERT_EVERY_MS,
+    url: () => arena.localEmulator.url,
+  });
+  const trouble = new Trouble(arena, random);
+  const calm = new AbortController();
+  const hurrying = hurry(arena, calm.signal);
+  const startedAt = performance.now();
+  shared.start();
+  local.start();
+  await firstJobsDone(arena);
+  const warmUpMs = performance.now() - startedAt;
+
+  await trouble.make({ forMs: troubleMs, everyMs: TROUBLE_EVERY_MS });
+  await Promise.all([shared.stop(), local.stop()]);
+  await trouble.end();
+  await settleAll(arena, SETTLE_WITHIN_MS + 10 * warmUpMs);
+  calm.abort();
+  await hurrying;
+  await Promise.all(arena.processes.map((each) => each.stop()));
+  printFigures('done', trouble.counts);
+  return { shared: shared.ledger, local: local.ledger };
+}
+
+/** What the processes did that they may not, and what they left. @param {Arena} arena */
+async function judgeRemains(arena) {
+  const faults = arena.processes.flatMap((each) => each.faults);
+  const wrong = [...faults, ...(await leftovers(arena))];
+  for (const what of wrong) console.log(`BROKEN  ${what}`);
+  return wrong.length;
+}
+
+/**
+ * @param {Arena} arena
+ * @param {Record<'shared' | 'local', import('./inserts.mjs').Ledger>} ledgers
+ */
+async function judgeJobs({ databaseUrl, leaseMs, shared, local }, ledgers) {
+  const sides = [
+    {
+      name: 'on Postgres',
+      evidence: await gather({ databaseUrl }, shared.effects),
+      ledger: ledgers.shared,
+      leaseMs,
+    },
+    {
+      name: 'on PGlite',
+      evidence: await gather({ dataDir: local.dataDir }, local.effects),
+      ledger: ledgers.local,
+      leaseMs: 0,
+    },
+  ];
+  let wrong = 0;
+  for (const side of sides) {
+    const { violations, figures } = check(side.evidence, side.ledger, side.leaseMs);
+    printFigures(side.name, Object.entries(figures));
+    printViolations(side.name, violations, side.evidence);
+    wrong += violations.length;
+  }
+  return wrong;
+}
