@@ -1,8 +1,9 @@
 /** Real clients through the recording proxy, fitted out as handlers are. */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -156,5 +157,34 @@ describe('the recording proxy', () => {
     const listening = stdout.split('\n').filter((line) => line.includes(`:${port} `));
     expect(listening.join('\n')).toMatch(/127\.0\.0\.1:\d+/);
     expect(listening).toHaveLength(1);
+  });
+});
+
+describe('the process of the proxies', () => {
+  const PROXIES = new URL('../../dist/src/handler-test/far-side/proxy.js', import.meta.url).href;
+
+  it('ends with whoever started it, however that ends', async () => {
+    const program = `
+      const { ProxyHouse } = await import('${PROXIES}');
+      const { url } = await new ProxyHouse().open();
+      console.log(url);`;
+    const owner = spawn(process.execPath, ['--input-type=module', '-e', program]);
+    const [url] = (await once(owner.stdout, 'data')) as [Buffer];
+    const { hostname, port } = new URL(url.toString().trim());
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    owner.kill('SIGKILL');
+    // Its end is the kernel's to tell: there is nobody else who could close this.
+    await once(socket, 'close');
+  });
+
+  it('is missed when it ends by itself', async () => {
+    const house = new ProxyHouse();
+    await house.open();
+    const { stdout } = await run('pgrep', ['-n', '-P', String(process.pid), '-f', 'proxy-process']);
+    process.kill(Number(stdout), 'SIGKILL');
+    await expect(house.open()).rejects.toThrow('has ended by itself (SIGKILL)');
+    await expect(house.certificate()).rejects.toThrow('has ended by itself');
+    await house.close();
   });
 });
