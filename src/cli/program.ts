@@ -308,7 +308,8 @@ function refuseUnknown(command: Command): void {
 }
 
 const TEST_ARGUMENTS = `What to test: kinds, and files of cases (burst.jsonl, or one job of it, burst.jsonl:12).
-Default: every case in fixtures/ and in handlers/<kind>.cases.jsonl. See docs/handler-tests.md.
+Default: every case in fixtures/ and in handlers/<kind>.cases.jsonl, one job on a line: {"payload":{…}}.
+What the far side answers stands in handlers/<kind>.http.json.
 `;
 
 const AFTER_HELP = `

@@ -39,7 +39,7 @@ describe('test', { timeout: 240_000 }, () => {
     const { status, stdout } = await run('burst.jsonl', '--only', 'runs,twice');
     expect(status).toBe(1);
     expect(stdout).toMatch(/appends +1 +ok +1\/1 bad/);
-    expect(stdout).toContain('after the second delivery: log is another');
+    expect(stdout).toContain('after the second delivery: log differs');
     expect(stdout).toContain('\n    +more\n');
     const [, again] = /again: jobq-dev test (.*)/.exec(stdout)!;
     expect(again).toBe('burst.jsonl:1 --only twice');
@@ -65,7 +65,9 @@ describe('test', { timeout: 240_000 }, () => {
     file('burst.jsonl', '{"at":"0s","kind":"goood","payload":{},"max_attempts":1}\n');
     const { status, stdout } = await run('burst.jsonl', '--only', 'twice');
     expect(status).toBe(1);
-    expect(stdout).toContain('no handler for kind "goood", did you mean "good"?');
+    expect(stdout).toContain(
+      'it cannot be started: no handler for kind "goood", did you mean "good"?',
+    );
   });
 
   it('lets no unlisted request out', async () => {
@@ -74,6 +76,8 @@ describe('test', { timeout: 240_000 }, () => {
     const { status, stdout } = await run('asks', '--only', 'runs');
     expect(status).toBe(1);
     expect(stdout).toContain('it asks for GET https://api.example.test/x, and no answer is listed');
+    // The line that is to be added.
+    expect(stdout).toContain('{"method":"GET","url":"https://api.example.test/x","status":200,');
   });
 
   it('names a variable that only the shell has', async () => {
@@ -103,7 +107,7 @@ describe('test', { timeout: 240_000 }, () => {
     file('handlers/good.sh', 'echo "said fine at $(date +%N)"; echo 2 >"$JOBQ_OUTPUT_DIR/a"');
     const { status, stdout } = await run('--only', 'snapshot');
     expect(status).toBe(1);
-    expect(stdout).toMatch(/- {3}1\n +\+ {3}2/);
+    expect(stdout).toMatch(/- {2}1\n +\+ {2}2/);
   });
 
   it('refuses words and flags that mean nothing, and says what would', async () => {
@@ -125,7 +129,9 @@ describe('test', { timeout: 240_000 }, () => {
       /good\.cases\.jsonl:1:\d+: unknown key "expct", did you mean "expect"/,
     );
     file('handlers/good.cases.jsonl', '');
-    expect(await refusal()).toContain('there is no case: nothing can be tested');
+    expect(await refusal()).toMatch(
+      /there is no case for good: .*\n {2}Put a line .* into handlers\/good\.cases\.jsonl/,
+    );
   });
 
   it('stops on Ctrl-C and leaves nothing behind', async () => {

@@ -26,7 +26,7 @@ describe('known faults', () => {
       checks: CHECKS,
       jobs: availableParallelism(),
       memoryBytes: 128 * 1024 ** 2,
-      patienceMs: 6_000,
+      patienceMs: 4_000,
     };
     const plain = await testFolder(dir, options);
     // Those that need a database have it for themselves: it is set up anew for each delivery.

@@ -10,7 +10,7 @@ import type { Database } from '../../db/port.js';
 import { knownKinds } from '../../drain/handler.js';
 import { attemptSettings, makeProvider } from '../../drain-config.js';
 import { JobqError, systemReason } from '../../errors.js';
-import { findCases, sample, type TestCase } from '../../handler-test/cases.js';
+import { CASES_SUFFIX, findCases, sample, type TestCase } from '../../handler-test/cases.js';
 import { readAnswers } from '../../handler-test/far-side/answers.js';
 import type { FarSide } from '../../handler-test/far-side/far-side.js';
 import { junitXml } from '../../handler-test/junit.js';
@@ -247,11 +247,13 @@ async function casesOf(plan: TestPlan, config: Config): Promise<TestCase[]> {
     );
   }
   if (wanted.length > 0) return wanted;
-  const where = plan.kinds.length === 0 ? '' : ` for ${plan.kinds.map(visible).join(', ')}`;
+  const without = plan.kinds.length > 0 ? plan.kinds : await knownKinds(config.handlers);
+  const where = without.length === 0 ? '' : ` for ${without.map(visible).join(', ')}`;
+  const file = path.join(config.handlers, `${visible(without[0] ?? '<kind>')}${CASES_SUFFIX}`);
   throw new JobqError(
     'input',
     `there is no case${where}: nothing can be tested`,
-    'Put a line {"payload":{…}} into handlers/<kind>.cases.jsonl, or name a fixture: jobq-dev test burst.jsonl',
+    `Put a line {"payload":{…}} into ${path.relative(process.cwd(), file)}, or name a fixture: jobq-dev test burst.jsonl`,
   );
 }
 

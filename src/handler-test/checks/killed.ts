@@ -8,6 +8,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { plural } from '../../job/text.js';
 import { deliver, type KillMoment, type OutsideEvent } from '../deliver.js';
 import { allEnded } from '../lanes.js';
 import { target } from '../outside/requests.js';
@@ -49,7 +50,9 @@ export const killed: Check = async (context) => {
     findings: [...findings.values()].map(({ times, ...finding }) => ({
       ...finding,
       message:
-        times === 1 ? finding.message : `${finding.message} (and after ${times - 1} other kills)`,
+        times === 1
+          ? finding.message
+          : `${finding.message} (and after ${plural(times - 1, 'other kill')})`,
     })),
   };
 };

@@ -3,7 +3,7 @@
  * never with exit status 0 and half of its work done.
  */
 import { formatDuration } from '../../job/duration.js';
-import { head, headline, visible } from '../../job/text.js';
+import { head, headline, plural, visible } from '../../job/text.js';
 import { type Delivery, deliver } from '../deliver.js';
 import { allEnded } from '../lanes.js';
 import type { OutsideState } from '../outside/differences.js';
@@ -122,7 +122,7 @@ function grouped(ends: { bend: Bend; fault?: Fault; message?: string }[]): Findi
   }
   return [...groups.values()].map(({ bend, fault, message, more }) => ({
     fault,
-    message: `when ${bend.name}${more === 0 ? '' : ` (and with ${more} other payloads)`}: ${message}`,
+    message: `when ${bend.name}${more === 0 ? '' : ` (and with ${plural(more, 'other payload')})`}: ${message}`,
     diff: `payload: ${head(bend.payload, 300)}`,
   }));
 }

@@ -32,7 +32,7 @@ export const sameEverywhere: Check = async (context) => {
       [baseline.outside, outside][index]!.neutral(text),
     );
     if (printed[0] !== printed[1]) {
-      add('stdout is another', textDiff('stdout', printed[0]!, printed[1]!));
+      add('stdout differs', textDiff('stdout', printed[0]!, printed[1]!));
     }
     const found = differences(baseline.state, await outside.state());
     outside.letGo();

@@ -58,7 +58,7 @@ function fileDifferences(expected: Files, actual: Files): Difference[] {
       found.push({
         what: 'file-changed',
         where: name,
-        message: `${name} is another`,
+        message: `${name} differs`,
         diff: textDiff(name, before, now),
       });
     }

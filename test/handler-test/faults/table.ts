@@ -67,7 +67,7 @@ export const FAULTS: KnownFault[] = [
     does: 'appends to a file',
     check: 'twice',
     fault: 'file-changed',
-    says: 'ledger.txt is another',
+    says: 'ledger.txt differs',
     also: ['killed'],
   },
   {
@@ -76,7 +76,7 @@ export const FAULTS: KnownFault[] = [
     does: 'writes the time of the attempt into its result',
     check: 'twice',
     fault: 'file-changed',
-    says: 'certificate.txt is another',
+    says: 'certificate.txt differs',
   },
   {
     name: 'counts-deliveries',
@@ -84,7 +84,7 @@ export const FAULTS: KnownFault[] = [
     does: 'counts how often it ran',
     check: 'twice',
     fault: 'file-changed',
-    says: 'number is another',
+    says: 'number differs',
     also: ['killed'],
   },
   {
@@ -102,7 +102,7 @@ export const FAULTS: KnownFault[] = [
     does: 'takes a file that is there for a whole one',
     check: 'killed',
     fault: 'file-changed',
-    says: 'report.txt is another',
+    says: 'report.txt differs',
   },
   {
     name: 'marks-done-first',
@@ -159,7 +159,7 @@ export const FAULTS: KnownFault[] = [
     does: 'writes half of a file, fails, and finds it there the next time',
     check: 'failing-dependency',
     fault: 'file-changed',
-    says: 'answers 500, and is well again: invoice.txt is another',
+    says: 'answers 500, and is well again: invoice.txt differs',
     also: ['killed', 'timeout'],
   },
   {
