@@ -23,6 +23,8 @@ export class ScratchDatabase {
   readonly #db: PgliteDatabase;
   readonly #wire: WireServer;
   readonly #setup: Setup;
+  #onWrite = (): void => {};
+  #release = (): void => {};
 
   private constructor(db: PgliteDatabase, wire: WireServer, port: number, setup: Setup) {
     this.#db = db;
@@ -33,8 +35,9 @@ export class ScratchDatabase {
 
   static async open(setup: Setup): Promise<ScratchDatabase> {
     const db = await openPglite({ dataDir: 'memory', templatePath: TEMPLATE_TAR });
-    const wire = new WireServer({ db });
-    return new ScratchDatabase(db, wire, await wire.listen(0), setup);
+    const wire = new WireServer({ db, onWrite: () => database.#onWrite() });
+    const database: ScratchDatabase = new ScratchDatabase(db, wire, await wire.listen(0), setup);
+    return database;
   }
 
   /**
@@ -63,6 +66,25 @@ export class ScratchDatabase {
   async rows(): Promise<Rows> {
     await this.#alone();
     return readRows(this.#db);
+  }
+
+  watch(onWrite: () => void): void {
+    this.#onWrite = onWrite;
+  }
+
+  /** A transaction of ours has the one session there is: clients' statements wait behind it. */
+  hold(): void {
+    const released = new Promise<void>((resolve) => {
+      this.#release = resolve;
+    });
+    // An engine that has died is met by whoever asks it next.
+    this.#db.transaction(() => released).catch(() => {});
+  }
+
+  async unwatch(): Promise<void> {
+    this.#release();
+    await this.#alone();
+    this.#onWrite = () => {};
   }
 
   async close(): Promise<void> {

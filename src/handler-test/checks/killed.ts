@@ -18,6 +18,7 @@ import { recover } from './recovery.js';
 /** How many moments of each sort are tried. */
 const REQUESTS = 6;
 const FILES = 4;
+const WRITES = 4;
 const SHARES = [0.25, 0.5, 0.75];
 const TORN = [
   { share: 0, how: 'before anything was written to' },
@@ -69,6 +70,10 @@ function kills(context: CheckContext): Trial[] {
     const when = `killed when ${target(sent)} had arrived`;
     add(event.attempt, { at: 'request', nth: event.nth }, when);
   }
+  const writes = delivery.events.filter((event) => event.what === 'write');
+  for (const { attempt, nth } of writes.slice(0, WRITES)) {
+    add(attempt, { at: 'write', nth }, `killed right after write ${nth} to the database`);
+  }
   for (const { attempt, name } of firstTouches(delivery.events).slice(0, FILES)) {
     add(attempt, { at: 'file', name }, `killed when ${name} was touched`);
   }
@@ -110,12 +115,17 @@ function firstTouches(events: readonly OutsideEvent[]): FileEvent[] {
   );
 }
 
-/** Two trials for each file that is written where it stands: empty, and half of it. */
+/**
+ * Two trials for each file that is written where it stands: empty, and half of it. Not where rows
+ * were written before, which cannot be laid out.
+ */
 function tornStates(context: CheckContext): Trial[] {
   const { touched, delivery } = context.baseline;
-  const inPlace = delivery.events.filter(
-    (event): event is FileEvent => event.what === 'file' && event.how === 'change',
-  );
+  const { events } = delivery;
+  const firstWrite = events.findIndex(({ what }) => what === 'write');
+  const inPlace = events
+    .slice(0, firstWrite < 0 ? events.length : firstWrite)
+    .filter((event): event is FileEvent => event.what === 'file' && event.how === 'change');
   const torn = firstTouches(inPlace).filter(({ name }) => (touched.get(name)?.length ?? 0) > 0);
   return torn.slice(0, FILES).flatMap((event) =>
     TORN.map(({ share, how }) => {

@@ -13,6 +13,12 @@ import type { Rows } from './rows.js';
 export interface OutsideDatabase {
   readonly url: string;
   rows(): Promise<Rows>;
+  /** `onWrite` is called when a transaction that may have written is over. */
+  watch(onWrite: () => void): void;
+  /** From now on nothing that a client sends is run, until `unwatch`. */
+  hold(): void;
+  /** Resolves when no client is connected any more; what they wrote has been told by then. */
+  unwatch(): Promise<void>;
 }
 
 const NO_ROWS: Rows = new Map();

@@ -105,6 +105,14 @@ export const FAULTS: KnownFault[] = [
     says: 'report.txt differs',
   },
   {
+    name: 'moves-half-the-money',
+    language: 'JavaScript',
+    does: 'changes two rows without a transaction',
+    check: 'killed',
+    fault: 'row-changed',
+    says: 'killed right after write 1 to the database: public.accounts has other rows',
+  },
+  {
     name: 'marks-done-first',
     language: 'Python',
     does: 'notes that the mail is sent, then sends it',
