@@ -1,6 +1,6 @@
 /** `same-everywhere`: another provider gives the same outcome. */
 import { describeOutcome } from '../../job/outcome.js';
-import { headline, visible } from '../../job/text.js';
+import { headline, plural, visible } from '../../job/text.js';
 import { deliver } from '../deliver.js';
 import { differences, textDiff } from '../outside/differences.js';
 import type { Check, Finding } from './check.js';
@@ -23,7 +23,7 @@ export const sameEverywhere: Check = async (context) => {
     if (there.status !== here.status || there.attempts !== here.attempts) {
       const error = there.last.error === null ? '' : `: ${visible(headline(there.last.error))}`;
       add(
-        `${there.status} after ${there.attempts} attempts, here ${here.status} after ${here.attempts}${error}`,
+        `${there.status} after ${plural(there.attempts, 'attempt')}, here ${here.status} after ${here.attempts}${error}`,
       );
     } else if (describeOutcome(there.last.outcome) !== describeOutcome(here.last.outcome)) {
       add(`${describeOutcome(there.last.outcome)}, here ${describeOutcome(here.last.outcome)}`);
