@@ -51,6 +51,7 @@ describe('the defaults', () => {
       file: undefined,
       alertAgeMs: 300_000,
       allowTimeTravel: false,
+      testDatabase: undefined,
       testMask: [],
       token: undefined,
       dataDir: path.join(cwd, '.jobq'),
@@ -83,7 +84,6 @@ describe('the defaults', () => {
       wake: false,
       env: {},
       interpreters: {},
-      wake: false,
     });
   });
 
