@@ -27,20 +27,25 @@ export async function keepTesting(
   const cwd = process.cwd();
   const roots = [config.handlers, fixturesDir(config), ...plan.named.map(({ file }) => file)];
   if (config.testDatabase !== undefined) roots.push(config.testDatabase);
-  const watcher = watch(roots, {
-    cwd,
-    ignoreInitial: true,
-    ignored: (file) => /(^|[/\\])(\.[^./\\]|node_modules)/.test(path.relative(cwd, file)),
-  });
+  // One each: chokidar 5.0 says `ready` too early when one of several is not there.
+  const watchers = roots.map((root) =>
+    watch(root, {
+      cwd,
+      ignoreInitial: true,
+      ignored: (file) => /(^|[/\\])(\.[^./\\]|node_modules)/.test(path.relative(cwd, file)),
+    }),
+  );
   const changed = new Set<string>();
   let wake = () => {};
-  watcher.on('all', (_event, file) => {
-    changed.add(path.resolve(cwd, file));
-    wake();
-  });
+  for (const watcher of watchers) {
+    watcher.on('all', (_event, file) => {
+      changed.add(path.resolve(cwd, file));
+      wake();
+    });
+  }
   signal.addEventListener('abort', () => wake(), { once: true });
   let cases = firstCases;
-  await once(watcher, 'ready');
+  await Promise.all(watchers.map((watcher) => once(watcher, 'ready')));
   output.note('waiting for a handler or a case to be saved; Ctrl-C ends it');
   try {
     while (!signal.aborted) {
@@ -64,6 +69,6 @@ export async function keepTesting(
       }
     }
   } finally {
-    await watcher.close();
+    await Promise.all(watchers.map((watcher) => watcher.close()));
   }
 }
