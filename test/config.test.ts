@@ -80,9 +80,9 @@ describe('the defaults', () => {
       pgPortGiven: false,
       pgStatementTimeoutMs: 60_000,
       pgIdleInTransactionMs: 30_000,
-      wake: false,
       env: {},
       interpreters: {},
+      wake: false,
     });
   });
 

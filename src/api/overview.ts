@@ -13,10 +13,10 @@ export async function overview(
   const { log, history } = world.watch;
   const { handlersDir, interpreters } = world;
   const handler_kinds = await knownKinds(handlersDir, handlerExtensions(interpreters));
-  // Taken together, before the rest: an event that is told again is better than one that is not.
+  const { next_run_after, ...stats } = await readStats();
+  // Taken together, after the counts: what they contain has been told by now.
   const event_id = log.lastId;
   const attempts = running(world);
-  const { next_run_after, ...stats } = await readStats();
   return {
     info: info(world),
     handler_kinds,

@@ -63,6 +63,25 @@ describe.each<[string, () => Open | Promise<Open>]>([
     expect(found[3]!.data).toMatchObject({ job: { id: '1', status: 'done' }, error: null });
   });
 
+  it('count with the overview each job once, however many come meanwhile', async () => {
+    const JOBS = 20;
+    const send = inProcess(world.app);
+    const look = async () => JSON.parse(await ask(send, 'GET', '/overview')) as Overview;
+    const { event_id } = await look();
+    const asked = Array.from({ length: JOBS }, () => {
+      void ask(send, 'POST', '/jobs', { kind: 'work' });
+      return look();
+    });
+    const overviews = await Promise.all(asked);
+    const { signal } = stopper();
+    const events = await take(followEvents(await connect(), { after: event_id, signal }), JOBS);
+    for (const overview of overviews) {
+      // None is found when it knows of none of them.
+      const known = events.findIndex(({ id }) => id === overview.event_id) + 1;
+      expect(overview.stats.counts.pending + JOBS - known).toBe(JOBS);
+    }
+  });
+
   it('come as they happen, and begin with now', async () => {
     const open = await connect();
     const stop = stopper();

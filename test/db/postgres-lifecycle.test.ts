@@ -13,6 +13,9 @@ async function proxyTo(databaseUrl: string) {
   return through;
 }
 
+/** Long enough to connect on a machine that has much to do. */
+const ANSWER_MS = 2_000;
+
 async function open(databaseUrl: string, answerTimeoutMs?: number) {
   const db = await openPostgres({ databaseUrl, answerTimeoutMs });
   onTestFinished(() => db.close());
@@ -54,7 +57,7 @@ describe('a Postgres server', () => {
   describe('over a connection that leads nowhere, and stays open', () => {
     it('fails what is under way in time; later statements connect again', async () => {
       const { proxy, url } = await proxyTo(await freshDatabaseUrl());
-      const db = await open(url, 200);
+      const db = await open(url, ANSWER_MS);
       const thaw = proxy.freeze();
       await expect(db.query('select 1')).rejects.toMatchObject({ code: 'database-unreachable' });
       expect((await db.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
@@ -66,7 +69,7 @@ describe('a Postgres server', () => {
 
     it('fails a transaction in time, whichever of its statements meets it', async () => {
       const { proxy, url } = await proxyTo(await freshDatabaseUrl());
-      const db = await open(url, 200);
+      const db = await open(url, ANSWER_MS);
       await db.query('select 1');
       proxy.freeze();
       await expect(db.transaction(async () => {})).rejects.toMatchObject({
@@ -80,17 +83,19 @@ describe('a Postgres server', () => {
     });
 
     it('does not hurry what the server works on for longer in a transaction', async () => {
-      const db = await open(await freshDatabaseUrl(), 200);
+      const db = await open(await freshDatabaseUrl(), ANSWER_MS);
       await db.transaction(async (tx) => {
-        await tx.query('select pg_sleep(0.5)');
-        await tx.exec('select pg_sleep(0.5)');
+        await tx.query('select pg_sleep($1)', [(ANSWER_MS * 1.2) / 1_000]);
+        await tx.exec(`select pg_sleep(${(ANSWER_MS * 1.2) / 1_000})`);
       });
     });
 
     it('fails in time when there is silence from the start', async () => {
       const { proxy, url } = await proxyTo(await freshDatabaseUrl());
       proxy.freezeNewcomers(true);
-      await expect(openPostgres({ databaseUrl: url, answerTimeoutMs: 200 })).rejects.toMatchObject({
+      await expect(
+        openPostgres({ databaseUrl: url, answerTimeoutMs: ANSWER_MS }),
+      ).rejects.toMatchObject({
         code: 'database-unreachable',
       });
     });

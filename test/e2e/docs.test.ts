@@ -17,13 +17,14 @@ const ELSEWHERE: Record<string, string> = {
   'npm ci && npm test': '.ci/run',
   'npm run bench': 'by hand: it measures',
   'npm run test:model': '.ci/run',
-  'npm run test:mutants': 'by hand: it breaks the queue on purpose',
+  'npm run test:mutants': '.ci/run',
   'npx vitest run test/queue/interleavings': 'npm test runs it',
   'npm run fuzz -- --seconds 60': '.ci/run',
   'npm run chaos -- --short': '.ci/run',
   'npm run chaos -- --minutes 10': 'by hand: the same for longer',
   'npm run chaos -- --minutes 3 --break fence': 'by hand: it breaks the queue on purpose',
   'npm run chaos -- --fleet': '.ci/run, with fewer jobs',
+  'npm run test:durability -- --kills 200': '.ci/run, with fewer kills',
   'node fixtures/make-github-webhooks.mjs': 'test/fixtures/github-webhooks.test.ts',
 };
 

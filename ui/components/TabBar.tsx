@@ -29,14 +29,15 @@ function tabs(state: State): AnyPiece[] {
   });
 }
 
-function countOf({ overview, lists, slots }: State, tab: Tab): number | undefined {
+function countOf({ overview, lists, slots, tab: open }: State, tab: Tab): number | undefined {
   if (overview === undefined) return undefined;
   const { counts } = overview.stats;
   switch (tab) {
     case 'live':
       return slots.filter((slot) => slot !== undefined).length;
     case 'retries':
-      return lists.retries.more ? undefined : lists.retries.rows?.length;
+      // No overview has it, and the list is kept up to date only while it is seen.
+      return open !== tab || lists.retries.more ? undefined : lists.retries.rows?.length;
     case 'dead':
       return counts.dead;
     case 'all':
