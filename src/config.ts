@@ -58,6 +58,8 @@ export interface Config {
   pgStatementTimeoutMs: number;
   /** How long a transaction of one may be idle while others wait. */
   pgIdleInTransactionMs: number;
+  /** SQL that sets up the database of handlers under test. Absolute. */
+  testDatabase: string | undefined;
   /** What of a handler's doings its snapshot does not compare. */
   testMask: RegExp[];
   env: Record<string, string>;
@@ -97,7 +99,7 @@ export function loadConfig(sources: ConfigSources): { config: Config; warnings: 
   };
   const base = file === undefined ? cwd : path.dirname(file);
   // A path in the file is relative to the file, one given otherwise to where one stands.
-  const located = (key: 'dataDir' | 'handlers', fallback: string) =>
+  const located = (key: 'dataDir' | 'handlers' | 'testDatabase', fallback: string) =>
     path.resolve((flags[key] ?? fromEnv[key]) === undefined ? base : cwd, merged[key] ?? fallback);
   // Of two that exclude each other the flag wins over what lies further away.
   if (flags.memory === true && flags.databaseUrl === undefined) delete merged.databaseUrl;
@@ -147,6 +149,7 @@ export function loadConfig(sources: ConfigSources): { config: Config; warnings: 
     pgPortGiven: merged.pgPort !== undefined,
     pgStatementTimeoutMs: merged.pgStatementTimeout ?? 60_000,
     pgIdleInTransactionMs: merged.pgIdleInTransaction ?? 30_000,
+    testDatabase: merged.testDatabase && located('testDatabase', ''),
     testMask: (merged.testMask ?? []).map((text) => new RegExp(text, 'g')),
     env: chosenEnvironment(merged.env ?? {}, env),
     interpreters: merged.interpreters ?? {},

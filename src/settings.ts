@@ -113,6 +113,7 @@ export const SETTINGS = z.strictObject({
   pgPort: whole(0, 65_535, 'a port number').optional(),
   pgStatementTimeout: duration.optional(),
   pgIdleInTransaction: duration.optional(),
+  testDatabase: name.optional(),
   testMask: z.array(pattern, 'must be a list of regular expressions').optional(),
   env: z
     .union(

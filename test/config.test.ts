@@ -51,6 +51,7 @@ describe('the defaults', () => {
       file: undefined,
       alertAgeMs: 300_000,
       allowTimeTravel: false,
+      testDatabase: undefined,
       testMask: [],
       token: undefined,
       dataDir: path.join(cwd, '.jobq'),
@@ -80,9 +81,9 @@ describe('the defaults', () => {
       pgPortGiven: false,
       pgStatementTimeoutMs: 60_000,
       pgIdleInTransactionMs: 30_000,
+      wake: false,
       env: {},
       interpreters: {},
-      wake: false,
     });
   });
 

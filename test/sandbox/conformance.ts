@@ -101,6 +101,8 @@ export function sandboxConformance(name: string, makeProvider: MakeProvider): vo
     it('tells a death by signal as a signal, not as success', async () => {
       expect((await sh('kill -9 $$')).outcome).toEqual({ kind: 'signaled', signal: 'SIGKILL' });
       expect((await sh('kill -TERM $$')).outcome).toEqual({ kind: 'signaled', signal: 'SIGTERM' });
+      // Its number has another name too.
+      expect((await sh('kill -ABRT $$')).outcome).toEqual({ kind: 'signaled', signal: 'SIGABRT' });
     });
 
     it('keeps stdout and stderr apart, also through /dev/stderr', async () => {
