@@ -19,8 +19,8 @@ const RETRYABLE = new Set([
   'ECONNRESET',
   'EPIPE',
 ]);
-/** Longer than a statement that has to be stopped, and the opening of the engine, a few times over. */
-const ANSWER_WITHIN_MS = 60_000;
+/** Statements that have to be stopped, and openings of the engine, in turn and on a busy machine. */
+const ANSWER_WITHIN_MS = 180_000;
 const PAUSE_MS = 100;
 
 export class Witness {
