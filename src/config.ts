@@ -24,6 +24,10 @@ export interface Config {
   handlersGiven: boolean;
   sandbox: SandboxName;
   namespaces: 'auto' | 'off' | 'require';
+  /** MicroVMs kept restored ahead of need. */
+  warm: number;
+  /** Absolute; undefined: one that is found. */
+  vmKernel: string | undefined;
   strict: boolean;
   cron: string;
   timezone: string;
@@ -88,7 +92,7 @@ export function loadConfig(sources: ConfigSources): { config: Config; warnings: 
   };
   const base = file === undefined ? cwd : path.dirname(file);
   // A path in the file is relative to the file, one given otherwise to where one stands.
-  const located = (key: 'dataDir' | 'handlers', fallback: string) =>
+  const located = (key: 'dataDir' | 'handlers' | 'vmKernel', fallback: string) =>
     path.resolve((flags[key] ?? fromEnv[key]) === undefined ? base : cwd, merged[key] ?? fallback);
   // Of two that exclude each other the flag wins over what lies further away.
   if (flags.memory === true && flags.databaseUrl === undefined) delete merged.databaseUrl;
@@ -110,6 +114,8 @@ export function loadConfig(sources: ConfigSources): { config: Config; warnings: 
     handlersGiven: merged.handlers !== undefined,
     sandbox: merged.sandbox ?? 'auto',
     namespaces: merged.namespaces ?? 'off',
+    warm: merged.warm ?? 0,
+    vmKernel: merged.vmKernel === undefined ? undefined : located('vmKernel', ''),
     strict: merged.strict ?? false,
     cron: merged.cron ?? '* * * * *',
     timezone: merged.timezone ?? 'UTC',

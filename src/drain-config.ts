@@ -2,6 +2,7 @@
 import path from 'node:path';
 import type { Config } from './config.js';
 import type { AttemptSettings } from './drain/attempt.js';
+import { neededPrograms } from './drain/programs.js';
 import { JobqError } from './errors.js';
 import { RETRY_POLICIES } from './job/retry.js';
 import { createProvider } from './sandbox/create.js';
@@ -10,7 +11,7 @@ import { cleanLeftovers } from './sandbox/process/index.js';
 
 /**
  * The sandbox provider of a configuration; first ends what an earlier crash has left.
- * @param warn is told what was asked for and is not enforced here.
+ * @param warn is told what was asked for and is not enforced here, and what took long.
  * @throws JobqError `sandbox-unavailable`, under `strict` also for such a shortfall.
  */
 export async function makeProvider(
@@ -24,6 +25,12 @@ export async function makeProvider(
     workDir: path.join(config.dataDir, 'work'),
     journalDir,
     namespaces: config.namespaces,
+    handlersDir: config.handlers,
+    interpreters: () => neededPrograms(config.handlers, config.interpreters),
+    memoryBytes: config.memoryBytes,
+    kernel: config.vmKernel,
+    warm: config.warm,
+    onProgress: warn,
   });
   const [shortfall] = shortfalls(config, provider);
   if (shortfall === undefined) return provider;

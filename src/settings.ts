@@ -87,6 +87,8 @@ export const SETTINGS = z.strictObject({
   handlers: name.optional(),
   sandbox: z.enum(SANDBOXES).optional(),
   namespaces: z.enum(['auto', 'off', 'require']).optional(),
+  vmKernel: name.optional(),
+  warm: whole(0, 100).optional(),
   strict: flag.optional(),
   cron: schedule((text) => createSchedule(text, 'UTC')).optional(),
   timezone: schedule((text) => createSchedule('* * * * *', text)).optional(),
