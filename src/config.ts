@@ -24,6 +24,10 @@ export interface Config {
   handlersGiven: boolean;
   sandbox: SandboxName;
   namespaces: 'auto' | 'off' | 'require';
+  /** The hosted sandboxes; `PANDASTACK_API` and `PANDASTACK_API_KEY`, as its own tools read them. */
+  pandastack: { url: string | undefined; key: string | undefined; template: string };
+  /** Jobs of one kind that one sandbox takes, one after the other. */
+  jobsPerSandbox: number;
   /** MicroVMs kept restored ahead of need. */
   warm: number;
   /** Absolute; undefined: one that is found. */
@@ -114,6 +118,12 @@ export function loadConfig(sources: ConfigSources): { config: Config; warnings: 
     handlersGiven: merged.handlers !== undefined,
     sandbox: merged.sandbox ?? 'auto',
     namespaces: merged.namespaces ?? 'off',
+    pandastack: {
+      url: env.PANDASTACK_API,
+      key: env.PANDASTACK_API_KEY,
+      template: merged.pandastackTemplate ?? 'code-interpreter',
+    },
+    jobsPerSandbox: merged.jobsPerSandbox ?? 1,
     warm: merged.warm ?? 0,
     vmKernel: merged.vmKernel === undefined ? undefined : located('vmKernel', ''),
     strict: merged.strict ?? false,

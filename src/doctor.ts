@@ -160,7 +160,7 @@ async function checkSandboxes(config: Config): Promise<Finding[]> {
       await provider.close();
     }
   });
-  return [plain, await checkMicroVm(config)];
+  return [plain, await checkMicroVm(config), checkPandastack(config)];
 }
 
 async function checkMicroVm({ sandbox, vmKernel }: Config): Promise<Finding> {
@@ -190,6 +190,21 @@ async function checkMicroVm({ sandbox, vmKernel }: Config): Promise<Finding> {
     what,
     state: hardware.works ? 'ok' : 'note',
     found: `${found}; the last machine was ready after ${formatDuration(lastBootMs)}`,
+  };
+}
+
+/** Nothing is asked of the service: a sandbox costs money. */
+function checkPandastack({ sandbox, pandastack }: Config): Finding {
+  const what = 'sandbox pandastack';
+  const enforced = 'hosted microVM; memory limit: none (its template has one); network: its own';
+  if (pandastack.key !== undefined) {
+    return { what, state: 'ok', found: `${enforced}; PANDASTACK_API_KEY is set` };
+  }
+  return {
+    what,
+    state: sandbox === 'pandastack' ? 'bad' : 'note',
+    found: `${enforced}; PANDASTACK_API_KEY is not set`,
+    todo: 'Set PANDASTACK_API_KEY (and PANDASTACK_API for a service of your own).',
   };
 }
 

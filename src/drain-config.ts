@@ -8,6 +8,7 @@ import { RETRY_POLICIES } from './job/retry.js';
 import { createProvider } from './sandbox/create.js';
 import type { SandboxProvider } from './sandbox/port.js';
 import { cleanLeftovers } from './sandbox/process/index.js';
+import { sharing } from './sandbox/shared.js';
 
 /**
  * The sandbox provider of a configuration; first ends what an earlier crash has left.
@@ -20,7 +21,7 @@ export async function makeProvider(
 ): Promise<SandboxProvider> {
   const journalDir = path.join(config.dataDir, 'journal');
   await cleanLeftovers(journalDir);
-  const provider = await createProvider({
+  const made = await createProvider({
     name: config.sandbox,
     workDir: path.join(config.dataDir, 'work'),
     journalDir,
@@ -30,8 +31,10 @@ export async function makeProvider(
     memoryBytes: config.memoryBytes,
     kernel: config.vmKernel,
     warm: config.warm,
+    pandastack: config.pandastack,
     onProgress: warn,
   });
+  const provider = sharing(made, config.jobsPerSandbox);
   const [shortfall] = shortfalls(config, provider);
   if (shortfall === undefined) return provider;
   if (!config.strict) {

@@ -89,6 +89,8 @@ export const SETTINGS = z.strictObject({
   namespaces: z.enum(['auto', 'off', 'require']).optional(),
   vmKernel: name.optional(),
   warm: whole(0, 100).optional(),
+  jobsPerSandbox: whole(1, 1_000).optional(),
+  pandastackTemplate: name.optional(),
   strict: flag.optional(),
   cron: schedule((text) => createSchedule(text, 'UTC')).optional(),
   timezone: schedule((text) => createSchedule('* * * * *', text)).optional(),

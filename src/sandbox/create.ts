@@ -18,6 +18,8 @@ export interface ProviderOptions {
   kernel: string | undefined;
   /** MicroVMs to keep restored ahead of need. */
   warm: number;
+  /** The hosted service. */
+  pandastack: { url: string | undefined; key: string | undefined; template: string };
   /** Told what takes long. */
   onProgress?: (message: string) => void;
 }
@@ -35,12 +37,10 @@ export async function createProvider(options: ProviderOptions): Promise<SandboxP
       return createQemu(options);
     case 'auto':
       return createAuto(options);
-    case 'pandastack':
-      throw new JobqError(
-        'sandbox-unavailable',
-        `the sandbox provider "${options.name}" is not part of this version`,
-        'Use --sandbox process: a child process, without the isolation of a microVM.',
-      );
+    case 'pandastack': {
+      const { createPandastackProvider } = await import('./pandastack/index.js');
+      return createPandastackProvider({ ...options.pandastack, journalDir: options.journalDir });
+    }
   }
 }
 

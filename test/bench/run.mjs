@@ -5,10 +5,13 @@ import { idle, replayMemory } from './life.mjs';
 import { queue } from './queue.mjs';
 import { start } from './start.mjs';
 import { tui } from './tui.mjs';
+import { vm } from './vm.mjs';
 
-const ALL = { queue, growth, attempt, start, idle, replay: replayMemory, tui };
+const ALL = { queue, growth, attempt, start, idle, replay: replayMemory, tui, vm };
 
 const wanted = process.argv.slice(2);
 for (const [name, run] of Object.entries(ALL)) {
-  if (wanted.length === 0 || wanted.includes(name)) await run();
+  // MicroVMs are not on every machine: only when asked for.
+  const isWanted = wanted.length === 0 ? name !== 'vm' : wanted.includes(name);
+  if (isWanted) await run();
 }

@@ -48,6 +48,8 @@ export interface QemuProvider extends SandboxProvider {
   readonly snapshot: Snapshot;
   readonly runtime: Runtime;
   readonly kernel: Kernel;
+  /** Machines that are ready ahead of need. */
+  readonly warm: number;
 }
 
 /** @throws JobqError `sandbox-unavailable`, `directory-unusable` */
@@ -160,6 +162,10 @@ class Provider implements QemuProvider, MachineHost {
     const { accelerator } = snapshot.plan;
     const how = accelerator === 'kvm' ? 'KVM' : 'software emulation, many times slower';
     this.description = `qemu (microVM, ${how})`;
+  }
+
+  get warm(): number {
+    return this.#pool.ready;
   }
 
   async create(spec: SandboxSpec): Promise<Sandbox> {

@@ -17,8 +17,10 @@ export class Qmp {
 
   private constructor(stream: Duplex) {
     this.#stream = stream;
-    stream.on('error', () => {}); // its end is seen by 'close'
-    createInterface({ input: stream }).on('line', (line) => this.#take(JSON.parse(line) as Answer));
+    const lines = createInterface({ input: stream });
+    lines.on('line', (line) => this.#take(JSON.parse(line) as Answer));
+    // Its end is seen by 'close'; the reader tells errors of the stream once more.
+    for (const each of [stream, lines]) each.on('error', () => {});
     stream.once('close', () => {
       this.#closed = true;
       for (const { reject } of this.#waiting.splice(0)) reject(new Error('QEMU ended'));

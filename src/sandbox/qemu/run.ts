@@ -1,11 +1,11 @@
 /** One run of a handler in a guest: its deadline, its output, and how it ended. */
 import type { Outcome } from '../../job/outcome.js';
+import { asBytes } from '../byte-path.js';
 import { after } from '../deadline.js';
 import { OutputCapture } from '../output.js';
 import type { Command, RunResult } from '../port.js';
 import { signalName } from '../process/launch.js';
 import type { Frame } from './agent.js';
-import { asBytes } from './byte-path.js';
 import type { Vm } from './vm.js';
 
 /** A guest that does not say within this that a handler was killed is ended without a word. */

@@ -2,13 +2,14 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { JobqError } from '../../errors.js';
+import { asBytes } from '../byte-path.js';
 import { after } from '../deadline.js';
 import type { Command, RunResult, Sandbox, SandboxSpec } from '../port.js';
 import { HANDLER_PATH } from '../process/interpreter.js';
-import { asBytes } from './byte-path.js';
+import { replaceContent } from '../replace-content.js';
 import { encodeCommand, holdsNul, runInGuest } from './run.js';
 import { sendFile, sendTree } from './tree-in.js';
-import { replaceContent, TreeReceiver } from './tree-out.js';
+import { TreeReceiver } from './tree-out.js';
 import type { Vm } from './vm.js';
 
 /** How long the guest may take over files of any size. */
@@ -31,9 +32,9 @@ export class QemuSandbox implements Sandbox {
   readonly workspace = '/workspace';
   readonly outputDir = '/output';
   readonly #vm: Vm;
-  readonly #spec: SandboxSpec;
+  #spec: SandboxSpec;
   readonly #host: MachineHost;
-  readonly #cancelTtl: () => void;
+  #cancelTtl: () => void = () => {};
   readonly #sentHandlers = new Map<string, string>();
   #turn: Promise<unknown> = Promise.resolve();
   #killing: Promise<void> | undefined;
@@ -44,9 +45,6 @@ export class QemuSandbox implements Sandbox {
     this.#vm = vm;
     this.#spec = spec;
     this.#host = host;
-    this.#cancelTtl = after(spec.ttlMs, () =>
-      this.#destroyBecause(`the sandbox reached its time to live of ${spec.ttlMs} ms`),
-    );
     void vm.ended.then((reason) => this.#destroyBecause(reason));
   }
 
@@ -56,10 +54,10 @@ export class QemuSandbox implements Sandbox {
    */
   static async prepare(vm: Vm, spec: SandboxSpec, host: MachineHost): Promise<QemuSandbox> {
     const sandbox = new QemuSandbox(vm, spec, host);
-    if (readdirSync(spec.outputDir).length > 0) {
-      await sendTree(vm.agent, 'o', spec.outputDir);
-      await sandbox.#settle();
-    }
+    await sandbox.#sendOutput();
+    sandbox.#cancelTtl = after(spec.ttlMs, () =>
+      sandbox.#destroyBecause(`the sandbox reached its time to live of ${spec.ttlMs} ms`),
+    );
     return sandbox;
   }
 
@@ -78,6 +76,15 @@ export class QemuSandbox implements Sandbox {
       if (fault === undefined) return;
       if (fault.kind === 'outside' || fault.kind === 'directory') throw outside(file);
       throw new JobqError('sandbox-unavailable', `cannot write: ${fault.text}`);
+    });
+  }
+
+  renew(spec: SandboxSpec): Promise<void> {
+    return this.#inTurn(async () => {
+      const fault = await this.#vm.agent.request('C', '', this.#vm.ended, FILE_MS);
+      if (fault !== undefined) throw new Error(`in the microVM: ${fault.text}`);
+      this.#spec = spec;
+      await this.#sendOutput();
     });
   }
 
@@ -131,6 +138,13 @@ export class QemuSandbox implements Sandbox {
   async #settle(): Promise<void> {
     const fault = await this.#vm.agent.request('A', '', this.#vm.ended, FILE_MS);
     if (fault !== undefined) throw new Error(`in the microVM: ${fault.text}`);
+  }
+
+  /** What earlier attempts of the job have left for it. */
+  async #sendOutput(): Promise<void> {
+    if (readdirSync(this.#spec.outputDir).length === 0) return;
+    await sendTree(this.#vm.agent, 'o', this.#spec.outputDir);
+    await this.#settle();
   }
 
   /** The handlers as they are now; packages that stand in the image are not sent. */

@@ -1,7 +1,7 @@
 /** Sends files of this machine into the guest. */
 import { createReadStream, lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs';
+import { asBytes, bytePath } from '../byte-path.js';
 import type { Agent } from './agent.js';
-import { asBytes, bytePath } from './byte-path.js';
 
 /** Where a file goes: the workspace, the handlers directory, the output directory. */
 export type Root = 'w' | 'h' | 'o';
