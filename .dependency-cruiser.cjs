@@ -69,6 +69,9 @@ module.exports = {
       '^src/drain/(attempt|handler)\\.ts$',
       '^src/sandbox/port\\.ts$',
       '^src/replay/fixture\\.ts$',
+      // The scratch database of handlers under test.
+      '^src/db/(port|pglite|template)\\.ts$',
+      '^src/wire/server\\.ts$',
     ]),
     only('record', '^src/record/', [BASICS, '^src/job/', '^src/queue/arrivals\\.ts$']),
     only('wire', '^src/wire/', [BASICS, '^src/db/', '^src/job/']),

@@ -58,6 +58,16 @@ export interface Config {
   port: number;
   /** Whether `port` was asked for; only the default may move to a free one. */
   portGiven: boolean;
+  /** For Postgres clients, on PGlite. A database server is its own. */
+  pgPort: number;
+  /** Whether `pgPort` was asked for. */
+  pgPortGiven: boolean;
+  /** How long a statement of a Postgres client may run. */
+  pgStatementTimeoutMs: number;
+  /** How long a transaction of one may be idle while others wait. */
+  pgIdleInTransactionMs: number;
+  /** SQL that sets up the database of handlers under test. Absolute. */
+  testDatabase: string | undefined;
   /** What of a handler's doings its snapshot does not compare. */
   testMask: RegExp[];
   env: Record<string, string>;
@@ -65,6 +75,7 @@ export interface Config {
 }
 
 export const DEFAULT_PORT = 5627;
+const DEFAULT_PG_PORT = 5628;
 const KEPT_LOCALLY = { ageMs: 7 * 86_400_000, count: 10_000 };
 export const CONFIG_FILE = 'jobq.config.json';
 
@@ -96,7 +107,7 @@ export function loadConfig(sources: ConfigSources): { config: Config; warnings: 
   };
   const base = file === undefined ? cwd : path.dirname(file);
   // A path in the file is relative to the file, one given otherwise to where one stands.
-  const located = (key: 'dataDir' | 'handlers' | 'vmKernel', fallback: string) =>
+  const located = (key: 'dataDir' | 'handlers' | 'testDatabase' | 'vmKernel', fallback: string) =>
     path.resolve((flags[key] ?? fromEnv[key]) === undefined ? base : cwd, merged[key] ?? fallback);
   // Of two that exclude each other the flag wins over what lies further away.
   if (flags.memory === true && flags.databaseUrl === undefined) delete merged.databaseUrl;
@@ -149,10 +160,21 @@ export function loadConfig(sources: ConfigSources): { config: Config; warnings: 
     seed: merged.seed,
     port: merged.port ?? DEFAULT_PORT,
     portGiven: merged.port !== undefined,
+    // Whoever wants any free port wants that for both.
+    pgPort: merged.pgPort ?? (merged.port === 0 ? 0 : DEFAULT_PG_PORT),
+    pgPortGiven: merged.pgPort !== undefined,
+    pgStatementTimeoutMs: merged.pgStatementTimeout ?? 60_000,
+    pgIdleInTransactionMs: merged.pgIdleInTransaction ?? 30_000,
+    testDatabase: merged.testDatabase && located('testDatabase', ''),
     testMask: (merged.testMask ?? []).map((text) => new RegExp(text, 'g')),
     env: chosenEnvironment(merged.env ?? {}, env),
     interpreters: merged.interpreters ?? {},
   };
+  if (config.pgPortGiven && !isLocal) {
+    warnings.push(
+      'pgPort is not used with a database server: Postgres clients connect to the server itself',
+    );
+  }
   return { config, warnings };
 }
 

@@ -1,5 +1,6 @@
 /** The emulator: the world, with cron and ports, and the order in which it starts and stops. */
 import type { Config } from './config.js';
+import type { PgliteDatabase } from './db/pglite.js';
 import { openWorld } from './open-world.js';
 import type { World } from './world.js';
 
@@ -30,7 +31,12 @@ const PORTS_TRIED = 20;
 export async function startEmulator(config: Config, options: EmulatorOptions): Promise<Emulator> {
   const opening = openWorld(config, { command: options.command, withCron: true });
   // Loaded while the database opens.
-  const [world, { listen }] = await Promise.all([opening, import('./api/listen.js')]);
+  const [world, { listen }, wire] = await Promise.all([
+    opening,
+    import('./api/listen.js'),
+    import('./wire/listen.js'),
+  ]);
+  let postgres: Awaited<ReturnType<typeof wire.listen>> | undefined;
   try {
     const mayMove = options.mayMovePort && !config.portGiven;
     const server = await listen(world.service, {
@@ -39,8 +45,21 @@ export async function startEmulator(config: Config, options: EmulatorOptions): P
       token: config.token,
     });
     const url = `http://127.0.0.1:${server.port}`;
+    // A server of the user's own needs no port of ours.
+    if (world.db.driver === 'pglite') {
+      postgres = await wire.listen(world.db as PgliteDatabase, {
+        port: config.pgPort,
+        tries: options.mayMovePort && !config.pgPortGiven ? PORTS_TRIED : 0,
+        limits: {
+          statementMs: config.pgStatementTimeoutMs,
+          idleInTransactionMs: config.pgIdleInTransactionMs,
+        },
+        warn: (message) => world.events.emit('warning', { message }),
+        onWrite: () => world.emulation!.inserted(),
+      });
+    }
     await world.drainer();
-    world.announce(url);
+    world.announce({ http: url, postgres: postgres?.url ?? `postgres://${world.db.location}` });
     world.emulation!.start();
     world.watch.history.start();
     return {
@@ -51,10 +70,13 @@ export async function startEmulator(config: Config, options: EmulatorOptions): P
         await world.currentDrainer()?.stop({ graceMs });
         world.watch.close();
         await server.close();
+        // Handlers may be clients of it, so it goes after them.
+        await postgres?.close();
         await world.close();
       },
     };
   } catch (error) {
+    await postgres?.close();
     await world.close();
     throw error;
   }

@@ -114,6 +114,10 @@ export const SETTINGS = z.strictObject({
   keepJobs: whole(0, 10_000_000).optional(),
   seed: z.string('must be text').optional(),
   port: whole(0, 65_535, 'a port number').optional(),
+  pgPort: whole(0, 65_535, 'a port number').optional(),
+  pgStatementTimeout: duration.optional(),
+  pgIdleInTransaction: duration.optional(),
+  testDatabase: name.optional(),
   testMask: z.array(pattern, 'must be a list of regular expressions').optional(),
   env: z
     .union(

@@ -47,7 +47,7 @@ export interface World {
    */
   recovered: Promise<readonly Reaped[]>;
   /** Tells other commands where this process answers. */
-  announce: (url: string) => void;
+  announce: (urls: Required<Addresses>) => void;
   /** Ends sandboxes, then the database, then the lock. Idempotent. */
   close: () => Promise<void>;
 }
@@ -173,9 +173,10 @@ export async function makeWorld(
     provider: () => sandboxes.current,
     emulation,
     recovered,
-    announce: (url) => {
-      addresses.http = url;
-      lock?.update({ url });
+    announce: (urls) => {
+      Object.assign(addresses, urls);
+      const { http: url, postgres } = urls;
+      lock?.update({ url, postgres });
       withdraw = announcePresence(config.dataDir, { url, token: config.token });
     },
     close: () => {

@@ -51,6 +51,7 @@ describe('the defaults', () => {
       file: undefined,
       alertAgeMs: 300_000,
       allowTimeTravel: false,
+      testDatabase: undefined,
       testMask: [],
       token: undefined,
       dataDir: path.join(cwd, '.jobq'),
@@ -80,10 +81,22 @@ describe('the defaults', () => {
       seed: undefined,
       port: 5627,
       portGiven: false,
+      pgPort: 5628,
+      pgPortGiven: false,
+      pgStatementTimeoutMs: 60_000,
+      pgIdleInTransactionMs: 30_000,
+      wake: false,
       env: {},
       interpreters: {},
-      wake: false,
     });
+  });
+
+  it('opens any free port for Postgres clients where HTTP takes any, and none beside a server', () => {
+    expect(configOf({ flags: { port: '0' } }).pgPort).toBe(0);
+    expect(configOf({ flags: { port: '0', pgPort: '6000' } }).pgPort).toBe(6000);
+    expect(load({ flags: { pgPort: '0', databaseUrl: 'postgres://a@b/c' } }).warnings).toEqual([
+      expect.stringContaining('pgPort is not used with a database server'),
+    ]);
   });
 
   it('keeps all jobs of a server, unless it is told what to keep', () => {

@@ -58,6 +58,7 @@ export const NO_TUI = new Option('--no-tui', 'plain lines on a terminal, too');
 
 const EMULATOR = [
   new Option('--port <n>', 'HTTP port, 0 for any free one (default: 5627)'),
+  new Option('--pg-port <n>', 'port for Postgres clients, 0 for any free one (default: 5628)'),
   new Option('--alert-age <duration>', 'when the oldest waiting job is too old (default: 5m)'),
   new Option('--wake', 'pick up inserts at once; production waits for its cron'),
   NO_TUI,
@@ -118,6 +119,7 @@ const SETTING_FLAGS: (keyof Settings)[] = [
   'token',
   'wake',
   'port',
+  'pgPort',
 ];
 
 export interface Invocation<Flags = Record<string, unknown>> {

@@ -316,14 +316,15 @@ function refuseUnknown(command: Command): void {
 }
 
 const TEST_ARGUMENTS = `What to test: kinds, and files of cases (burst.jsonl, or one job of it, burst.jsonl:12).
-Default: every case in fixtures/ and in handlers/<kind>.cases.jsonl. See docs/handler-tests.md.
+Default: every case in fixtures/ and in handlers/<kind>.cases.jsonl, one job on a line: {"payload":{…}}.
+What the far side answers stands in handlers/<kind>.http.json.
 `;
 
 const AFTER_HELP = `
 Without a command: the emulator, until Ctrl-C.
 
 Every command takes --json, --quiet and --verbose, and has a --help of its own.
-Exit status: 0 fine; 1 a job died, did not end as expected, or does not exist;
+Exit status: 0 fine; 1 a job died, did not end as expected, failed a check, or does not exist;
 2 wrong usage, configuration or input;
 3 the environment (port taken, directory locked, database unreachable, sandbox missing);
 70 a fault of jobq-dev itself; 130 interrupted.

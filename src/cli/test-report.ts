@@ -1,5 +1,4 @@
 /** The report of `jobq-dev test`, for people. */
-
 import { cut } from '../columns.js';
 import { CHECKS } from '../handler-test/checks/check.js';
 import type { CheckResult, Tally, TestReport } from '../handler-test/report.js';
@@ -8,6 +7,8 @@ import { plural, visible, visibleLines } from '../job/text.js';
 import type { Output } from './output.js';
 import { table } from './table.js';
 
+/** A terminal on which long names of kinds have room beside every check. */
+const WIDE = 120;
 /** Failures that are shown one by one. */
 const SHOWN = 30;
 
@@ -28,7 +29,7 @@ export function printTestReport(report: TestReport, output: Output): void {
 function printTable({ kinds, results }: TestReport, output: Output): void {
   const shown = CHECKS.filter((check) => results.some((result) => result.check === check));
   const rows = Object.entries(kinds).map(([kind, { cases, checks }]) => [
-    cut(visible(kind), 20),
+    cut(visible(kind), output.columns < WIDE ? 20 : 40),
     String(cases),
     ...shown.map((check) => cell(checks[check])),
   ]);

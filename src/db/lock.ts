@@ -27,6 +27,8 @@ export interface OwnerInfo {
   startedAt: string;
   /** Where the owner answers over HTTP, once it does. */
   url?: string;
+  /** Where it answers Postgres clients. */
+  postgres?: string;
 }
 
 export interface Lock {
@@ -34,7 +36,7 @@ export interface Lock {
   /** Whose lock this was before, if it died with it. */
   readonly predecessor: OwnerInfo | undefined;
   /** Makes more of the owner known to others. */
-  update(more: Pick<OwnerInfo, 'url'>): void;
+  update(more: Pick<OwnerInfo, 'url' | 'postgres'>): void;
   /** Gives the directory free. Idempotent. */
   release(): void;
 }

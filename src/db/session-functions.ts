@@ -146,7 +146,8 @@ export const SESSION_FUNCTIONS = [
      setting_name text, new_value text, is_local boolean) returns text
    language plpgsql volatile parallel unsafe as $jobq$
    begin
-     if setting_name is not null and not coalesce(is_local, false) then
+     if setting_name is not null
+        and (not coalesce(is_local, false) or setting_name ~* '_timeout$') then
        raise info using errcode = '${SAID.set}', message = setting_name;
      end if;
      return pg_catalog.jobq_engine_set_config(setting_name, new_value, is_local);

@@ -16,6 +16,8 @@ import type { Outside } from './outside/outside.js';
 export type KillMoment =
   /** When the far side has its nth request, from 1, before the answer. */
   | { at: 'request'; nth: number }
+  /** When its nth transaction that writes rows is over, from 1; nothing later is run. */
+  | { at: 'write'; nth: number }
   /** When this file of the output directory is first touched. */
   | { at: 'file'; name: string }
   /** So long after the handler was started. */
@@ -39,6 +41,8 @@ export interface DeliverOptions {
 /** Something that an attempt did outside, in the order in which it was seen. */
 export type OutsideEvent = { attempt: number } & (
   | { what: 'request'; nth: number }
+  /** A transaction that wrote rows. */
+  | { what: 'write'; nth: number }
   /** `how`: `rename` when it appears or goes, `change` when it is written to where it stands. */
   | { what: 'file'; name: string; how: string }
 );
@@ -100,6 +104,14 @@ async function attemptOnce(
     if (dies || decision.reply === 'hold') return new Promise(() => {});
     return decision.reply;
   };
+  let writes = 0;
+  outside.database?.watch(() => {
+    writes += 1;
+    events.push({ what: 'write', attempt, nth: writes });
+    if (moment?.at !== 'write' || moment.nth !== writes) return;
+    outside.database?.hold();
+    killNow();
+  });
   const onFile = (how: string, name: string) => {
     events.push({ what: 'file', attempt, name, how });
     if (moment?.at === 'file' && moment.name === name) killNow();
@@ -126,6 +138,7 @@ async function attemptOnce(
   } finally {
     clearTimeout(timer);
     watcher?.close();
+    await outside.database?.unwatch();
   }
 }
 

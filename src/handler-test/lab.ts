@@ -12,6 +12,7 @@ import { ProxyHouse, type RecordingProxy, type Responder } from './far-side/prox
 import { fitted } from './fitted.js';
 import { Lanes } from './lanes.js';
 import { Outside } from './outside/outside.js';
+import type { ScratchDatabases } from './scratch-database.js';
 
 export interface LabOptions {
   provider: SandboxProvider;
@@ -20,6 +21,8 @@ export interface LabOptions {
   dir: string;
   /** Attempts at a time. */
   jobs: number;
+  /** Where handlers get a database from, if they are to have one. */
+  databases?: ScratchDatabases | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -63,9 +66,11 @@ export class Lab {
   }
 
   /** A new outside world for a job. */
-  outside(jobId: string): Promise<Outside> {
+  async outside(jobId: string): Promise<Outside> {
+    const taken = await this.options.databases?.take();
     this.#outsides += 1;
-    return Outside.make(path.join(this.options.dir, String(this.#outsides)), jobId);
+    const dir = path.join(this.options.dir, String(this.#outsides));
+    return Outside.make(dir, jobId, taken?.database, taken?.giveBack);
   }
 
   /** Runs one attempt when it is its turn. @throws Interrupted */
@@ -98,7 +103,10 @@ export class Lab {
     const fitting = fitted(given.provider ?? provider, (sandbox, { env }) => {
       outside.noteWorkspace(sandbox.workspace);
       onStart?.(kill);
-      return proxyFitting(proxy.url, certificate, sandbox.workspace, env.NODE_OPTIONS);
+      const { workspace } = sandbox;
+      const proxied = proxyFitting(proxy.url, certificate, workspace, env.NODE_OPTIONS);
+      if (outside.database === undefined) return proxied;
+      return { ...proxied, env: { ...proxied.env, DATABASE_URL: outside.database.url } };
     });
     const running = startAttempt(job, fitting, {
       ...attempt,

@@ -9,15 +9,24 @@ export class Lanes {
 
   /** `work` is given the number of its lane, from 0, which nobody else has meanwhile. */
   async use<T>(work: (lane: number) => Promise<T>): Promise<T> {
-    const lane =
-      this.#free.shift() ?? (await new Promise<number>((resolve) => this.#waiting.push(resolve)));
+    const { lane, leave } = await this.enter();
     try {
       return await work(lane);
     } finally {
+      leave();
+    }
+  }
+
+  /** As `use`, for work that ends elsewhere. Call `leave` once. */
+  async enter(): Promise<{ lane: number; leave: () => void }> {
+    const lane =
+      this.#free.shift() ?? (await new Promise<number>((resolve) => this.#waiting.push(resolve)));
+    const leave = () => {
       const next = this.#waiting.shift();
       if (next === undefined) this.#free.push(lane);
       else next(lane);
-    }
+    };
+    return { lane, leave };
   }
 }
 

@@ -82,6 +82,7 @@ export function describeBaseline(
     add(`${request.method} ${request.url}${keyed}`, request.body);
   }
   for (const [name, text] of state.files) add(name, text);
+  for (const [table, text] of state.rows) add(`rows in ${table}`, text);
   return lines.map((line) => masks.reduce((masked, mask) => masked.replace(mask, MASKED), line));
 }
 

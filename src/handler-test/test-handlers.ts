@@ -21,15 +21,17 @@ import { allEnded, Lanes } from './lanes.js';
 import type { CheckResult } from './report.js';
 import { caseId, compareWithSnapshot, describeBaseline, type Snapshot } from './snapshot.js';
 
-/** Checks that start from a baseline, each on its own. */
+/** Checks that compare with a baseline, each on its own. */
 const FURTHER: Partial<Record<CheckName, Check>> = {
-  twice,
   killed,
   timeout,
   'failing-dependency': failingDependency,
   poison,
   'same-everywhere': sameEverywhere,
 };
+
+/** How many times as long as undisturbed a handler may take before it counts as hanging. */
+const SLOWNESS = 5;
 
 export interface TestOptions {
   lab: Lab;
@@ -127,17 +129,20 @@ class TestRun {
   }
 
   async #begin(testCase: TestCase): Promise<Begun> {
-    const { lab, farSideOf, checks, shellNames } = this.#options;
+    const { lab, checks, checked, farSideOf, shellNames } = this.#options;
     const startedAtMs = Date.now();
     const since = performance.now();
     const farSide = farSideOf(testCase.kind);
     const baseline = await deliverFirst(lab, testCase, farSide, jobIdOf(testCase));
     const outcome = judge(testCase, baseline, shellNames);
     const works = outcome.findings.length === 0;
+    const begun = { testCase, baseline, works, startedAtMs };
     // The others stand on it: that it does not run is told, whether it was asked for or not.
     if (checks.includes('runs') || !works) this.#tell(testCase, 'runs', outcome, since);
     if (works) this.#remember(testCase, baseline);
-    return { testCase, baseline, works, startedAtMs };
+    if (checks.includes('twice') && checked.has(testCase)) await this.#run(begun, 'twice', twice);
+    baseline.outside.letGo();
+    return begun;
   }
 
   #remember(testCase: TestCase, baseline: Baseline): void {
@@ -167,34 +172,38 @@ class TestRun {
     this.#tell(testCase, 'clean', { findings }, since);
   }
 
-  async #further({ testCase, baseline, works }: Begun): Promise<void> {
-    const { lab, checks, checked, cases, elsewhere, farSideOf, patienceMs, seed, store } =
-      this.#options;
+  async #further(begun: Begun): Promise<void> {
+    const { checks, checked, elsewhere } = this.#options;
+    const chosen = checks.filter((check) => check !== 'same-everywhere' || elsewhere !== undefined);
+    if (checked.has(begun.testCase)) {
+      await allEnded(
+        chosen.flatMap((name) => {
+          const check = FURTHER[name];
+          return check === undefined ? [] : [this.#run(begun, name, check)];
+        }),
+      );
+    }
+    await begun.baseline.outside.remove();
+  }
+
+  async #run({ testCase, baseline, works }: Begun, name: CheckName, check: Check): Promise<void> {
+    const { lab, cases, elsewhere, farSideOf, patienceMs, seed, store } = this.#options;
+    const since = performance.now();
     const same = cases.filter(({ kind }) => kind === testCase.kind);
     const context: CheckContext = {
       lab,
       testCase,
       farSide: farSideOf(testCase.kind),
       baseline,
-      patienceMs,
+      // One that takes long by itself, or on a busy machine, gets more.
+      patienceMs: Math.max(patienceMs, SLOWNESS * baseline.delivery.last.durationMs),
       seed,
       store,
       knownPayloads: new Set(same.map(({ payload }) => payload)),
       elsewhere,
     };
-    const chosen = checks.filter(
-      (check) => check in FURTHER && (check !== 'same-everywhere' || elsewhere !== undefined),
-    );
-    await allEnded(
-      (checked.has(testCase) ? chosen : []).map(async (check) => {
-        const since = performance.now();
-        const outcome = works
-          ? await FURTHER[check]!(context)
-          : { findings: [], skipped: 'it does not run' };
-        this.#tell(testCase, check, outcome, since);
-      }),
-    );
-    await baseline.outside.remove();
+    const outcome = works ? await check(context) : { findings: [], skipped: 'it does not run' };
+    this.#tell(testCase, name, outcome, since);
   }
 
   #tell(testCase: TestCase, check: CheckName, outcome: CheckOutcome, since: number): void {

@@ -230,7 +230,7 @@ function columnOf(text: string, path: readonly PropertyKey[]): number {
 function refuse(
   at: { file: string; line: number; column: number },
   reason: string,
-  hint = 'Nothing was inserted. docs/fixtures.md describes the format.',
+  hint = 'Nothing was inserted. A line is a job: {"at":"1.5s","kind":"resize","payload":{…}}.',
 ): JobqError {
   const shown = head(visible(reason), 500);
   return new JobqError('input', `${at.file}:${at.line}:${at.column}: ${shown}`, hint);

@@ -31,6 +31,9 @@ export class Account {
       state.dirty = true;
       state.temporary = true;
     }
+    if (this.client.timeoutsSaid) this.timeoutsMentioned = true;
+    this.client.timeoutsSaid = false;
+    if (any(/^RESET|^DISCARD ALL/) && this.client.beginsWithTimeouts) this.timeoutsMentioned = true;
     for (const analysis of analyses) {
       if (analysis.temporary) state.temporary = true;
       if (analysis.timeouts) this.timeoutsMentioned = true;

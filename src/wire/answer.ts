@@ -31,7 +31,8 @@ export interface Listeners {
   notice(fields: Map<string, string>): boolean;
   /** @returns what the client gets of it. */
   notification(body: Buffer): Buffer | undefined;
-  parameter(name: string, value: string): void;
+  /** @returns whether the client gets it. */
+  parameter(name: string, value: string): boolean;
   /** How the client calls what the engine calls `engineName`. */
   nameOf(engineName: string): string;
   /** @returns what the client reads instead of an error of the port's own functions. */
@@ -54,12 +55,12 @@ export class Answer {
   /**
    * @param steps for each message of the client in order; for a simple query for each statement, or
    *   none where there is nothing to do for any.
-   * @param copyInAnswered the client has had its CopyInResponse.
+   * @param client what the client has had already, or is not to get.
    */
   constructor(
     private readonly steps: readonly Step[],
     private readonly listeners: Listeners,
-    private readonly copyInAnswered = false,
+    private readonly client: { hadCopyIn?: boolean; noReady?: boolean } = {},
   ) {}
 
   get outBytes(): number {
@@ -112,7 +113,7 @@ export class Answer {
         return PASS;
       case 0x5a: // ReadyForQuery
         this.status = String.fromCharCode(message[5]!) as Status;
-        return PASS;
+        return this.client.noReady ? undefined : PASS;
       case 0x43: // CommandComplete
         return this.#command(message);
       case 0x49: // EmptyQueryResponse
@@ -135,14 +136,14 @@ export class Answer {
         return this.listeners.notification(message.subarray(5));
       case 0x53: {
         const nameEnd = message.indexOf(0, 5);
-        this.listeners.parameter(
-          message.toString('latin1', 5, nameEnd),
-          message.toString('latin1', nameEnd + 1, message.length - 1),
+        const passes = this.listeners.parameter(
+          message.toString('utf8', 5, nameEnd),
+          message.toString('utf8', nameEnd + 1, message.length - 1),
         );
-        return PASS;
+        return passes ? PASS : undefined;
       }
       case 0x47: // CopyInResponse
-        return this.copyInAnswered ? undefined : PASS;
+        return this.client.hadCopyIn ? undefined : PASS;
       default:
         return PASS;
     }

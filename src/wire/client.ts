@@ -18,9 +18,13 @@ export class Client {
   readonly subscriptions: Subscriptions;
   readonly watchdog: Watchdog;
   timeouts: Timeouts = NO_TIMEOUTS;
+  /** A function has set one, which its statement need not show. */
+  timeoutsSaid = false;
   /** Names that the engine is to forget at the end of the turn. */
   readonly garbage: string[] = [];
   #applicationName: string;
+  /** What it knows of the settings that are reported. */
+  readonly #told = new Map<string, string>();
 
   /** @param address where it comes from, for people. */
   constructor(
@@ -44,6 +48,11 @@ export class Client {
     return this.#applicationName === ''
       ? `the client at ${this.address}`
       : `"${this.#applicationName}" at ${this.address}`;
+  }
+
+  /** Whether its startup packet has set a timeout. */
+  get beginsWithTimeouts(): boolean {
+    return [...this.state.initial.keys()].some((name) => name.endsWith('_timeout'));
   }
 
   /** Whether it has something that the engine alone holds. */
@@ -100,6 +109,7 @@ export class Client {
       case SAID.set:
         state.dirty = true;
         if (text.includes('.')) state.ownSettings.add(text);
+        if (/_timeout$/i.test(text)) this.timeoutsSaid = true;
         break;
       case SAID.locked:
         state.locked(text);
@@ -119,9 +129,12 @@ export class Client {
     }
   }
 
-  /** A setting that the engine reports to it has changed. */
-  reported(name: string, value: string): void {
+  /** The engine reports a setting. @returns whether that is news to the client. */
+  reported(name: string, value: string): boolean {
+    if (this.#told.get(name) === value) return false;
+    this.#told.set(name, value);
     if (name === 'application_name') this.#applicationName = value;
+    return true;
   }
 
   /** The locks are what they were; the engine learns of it when the next turn begins. */

@@ -1,7 +1,7 @@
 import type { RawSession } from '../db/raw-session.js';
 import type { Connection } from './connection.js';
 import { frame, Q } from './frames.js';
-import { literal, query } from './own-statements.js';
+import { literal, query, queryInPipeline } from './own-statements.js';
 import type { CopyIn } from './statement.js';
 
 /** The data of a COPY FROM STDIN, which the engine must get in one piece with its statement. */
@@ -9,6 +9,8 @@ export interface CopyData {
   /** CopyData messages and what ends them. */
   bytes: Buffer[];
   tooLarge: boolean;
+  /** Whether the client was asked for it. */
+  began: boolean;
 }
 
 /** The engine holds it twice, and has 2 GiB. */
@@ -18,10 +20,12 @@ const LIMIT_BYTES = 256 * 1024 * 1024;
 export async function columnsOf(
   raw: RawSession,
   copy: Omit<CopyIn, 'binary'>,
+  inPipeline: boolean,
 ): Promise<number | undefined> {
   if (copy.columns !== undefined) return copy.columns;
   const table = Buffer.from(copy.table, 'latin1').toString();
-  const [row] = await query<{ columns: number }>(
+  const ask = inPipeline ? queryInPipeline : query;
+  const [row] = await ask<{ columns: number }>(
     raw,
     `select pg_catalog.count(*)::int as columns from pg_catalog.pg_attribute
       where attrelid = pg_catalog.to_regclass(${literal(table)})
@@ -44,11 +48,12 @@ export async function collect(connection: Connection): Promise<CopyData | undefi
         else bytes = [];
         break;
       case Q.CopyDone:
-        if (size > LIMIT_BYTES) return { bytes: [copyFail('too large')], tooLarge: true };
+        if (size > LIMIT_BYTES)
+          return { bytes: [copyFail('too large')], tooLarge: true, began: true };
         bytes.push(message.bytes);
-        return { bytes, tooLarge: false };
+        return { bytes, tooLarge: false, began: true };
       case Q.CopyFail:
-        return { bytes: [message.bytes], tooLarge: false };
+        return { bytes: [message.bytes], tooLarge: false, began: true };
       case Q.Flush:
       case Q.Sync:
         // Passed over, as the protocol has it.
@@ -58,6 +63,7 @@ export async function collect(connection: Connection): Promise<CopyData | undefi
         return {
           bytes: [copyFail(`unexpected message type ${message.type} during COPY from stdin`)],
           tooLarge: false,
+          began: true,
         };
     }
   }

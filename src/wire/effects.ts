@@ -1,8 +1,10 @@
 import { simpleQuery } from '../db/protocol.js';
 import type { RawSession } from '../db/raw-session.js';
 import type { Client } from './client.js';
+import { SUPERUSER } from './client-state.js';
 import { frame, Q } from './frames.js';
-import { identifier, query } from './own-statements.js';
+import { parameterStatus } from './messages.js';
+import { identifier, literal, query } from './own-statements.js';
 import type { Effect } from './statement.js';
 import { DROP_TEMPORARY } from './temporary.js';
 import { SYNC } from './units.js';
@@ -12,12 +14,29 @@ export async function applyEffect(effect: Effect, raw: RawSession, client: Clien
   const { state, shared } = client;
   if (effect.kind === 'reset') {
     shared.tenancy.wasReset();
-    await shared.tenancy.restoreInitial(raw, state);
+    await restoreInitial(raw, client);
   }
   if (effect.kind !== 'discard') return;
   if (effect.what === 'temp') await query(raw, DROP_TEMPORARY);
   if (effect.what === 'sequences') state.sequences = '';
   if (effect.what === 'all') await discardAll(raw, client);
+}
+
+/** RESET goes back to what a client has begun with, and not to what the engine has. */
+async function restoreInitial(raw: RawSession, client: Client): Promise<void> {
+  const { shared, state, connection } = client;
+  await shared.tenancy.restoreInitial(raw, state);
+  if (state.initial.size === 0) return;
+  const rows = await query<{ name: string; setting: string }>(
+    raw,
+    `select name, setting from pg_catalog.pg_settings
+      where pg_catalog.lower(name) in (${[...state.initial.keys()].map(literal).join(', ')})`,
+  );
+  for (const { name, setting } of rows) {
+    if (shared.tenancy.parameters.has(name) && client.reported(name, setting)) {
+      connection.write(parameterStatus(name, setting));
+    }
+  }
 }
 
 /** DISCARD ALL, for one client: the engine's would do it for all. */
@@ -36,7 +55,7 @@ async function discardAll(raw: RawSession, client: Client): Promise<void> {
   state.sequences = '';
   state.dirty = true;
   shared.tenancy.wasReset();
-  await shared.tenancy.restoreInitial(raw, state);
+  await restoreInitial(raw, client);
   await query(raw, DROP_TEMPORARY);
 }
 
@@ -51,6 +70,9 @@ export async function closeCursors(raw: RawSession, { names }: Client): Promise<
 export async function leaveNothing(raw: RawSession, client: Client): Promise<void> {
   const { shared, state, names, garbage } = client;
   await shared.tenancy.enter(raw, state);
+  await query(raw, `set session authorization ${SUPERUSER}; set role none; reset all`);
+  state.dirty = true;
+  shared.tenancy.wasReset();
   if (state.temporary) await query(raw, DROP_TEMPORARY);
   await closeCursors(raw, client);
   garbage.push(...names.clear().map(({ engineName }) => engineName));

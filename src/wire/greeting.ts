@@ -20,11 +20,14 @@ export function welcome(minor: number, unknownOptions: readonly string[]): Buffe
  * @param reported how the engine reports its settings.
  */
 export function greeting(
-  { state }: Client,
+  client: Client,
   secret: number,
   reported: ReadonlyMap<string, string>,
 ): Buffer[] {
-  const parameters = [...reported].map(([name, value]) => parameterStatus(name, value));
+  const { state } = client;
+  const parameters = [...reported]
+    .filter(([name, value]) => client.reported(name, value))
+    .map(([name, value]) => parameterStatus(name, value));
   return [...parameters, backendKeyData(state.pid, secret), readyForQuery('I')];
 }
 

@@ -20,7 +20,10 @@ export async function beginLife(
     const answer = new Answer([], {
       notice: () => false,
       notification: () => undefined,
-      parameter: (name, value) => parameters.set(name, value),
+      parameter: (name, value) => {
+        parameters.set(name, value);
+        return false;
+      },
       nameOf: (name) => name,
     });
     answer.push(await raw.send(bytes));

@@ -39,6 +39,10 @@ export function negotiateProtocolVersion(unknownOptions: readonly string[]): Buf
   return message('v', int32(0), int32(unknownOptions.length), ...unknownOptions.map(text));
 }
 
+export function parseComplete(): Buffer {
+  return message('1');
+}
+
 /** @param binary the format of the data, and of each of its columns. */
 export function copyInResponse(binary: boolean, columns: number): Buffer {
   const body = Buffer.alloc(3 + 2 * columns);

@@ -1,6 +1,7 @@
 import { DatabaseError } from '../db/port.js';
 import { simpleQuery } from '../db/protocol.js';
 import type { RawSession } from '../db/raw-session.js';
+import { prepareAhead } from './ahead.js';
 import type { Client } from './client.js';
 import { Terminated } from './connection.js';
 import { collect } from './copy-in.js';
@@ -23,8 +24,8 @@ import { type Again, MustCollect, MustWait, Turn } from './turn.js';
 import { LeftTheQueue, type Ticket } from './turn-queue.js';
 import { Units } from './units.js';
 
-/** How long a client waits for its first turn before it is welcomed without. */
-const GREETED_WITHIN_MS = 200;
+/** How long a client waits for a turn before what needs none is done without. */
+const WITHOUT_TURN_MS = 200;
 
 /** Serves one client, from its welcome to its end. */
 export class Session {
@@ -32,6 +33,8 @@ export class Session {
   #ticket: Ticket | undefined;
   #lockWait: LockWait | undefined;
   #cancelled = false;
+  /** The answer to what was done without a turn. */
+  #ahead: Buffer[] | undefined;
 
   /** @param user who it says it is: a role, if there is one of that name. */
   constructor(
@@ -86,7 +89,7 @@ export class Session {
     // What cannot be set is told at once, unless another client has the session for long.
     const late = setTimeout(() => {
       if (shared.tenancy.parameters.size > 0) turn.leave();
-    }, GREETED_WITHIN_MS);
+    }, WITHOUT_TURN_MS);
     try {
       await turn.over;
     } catch (error) {
@@ -110,8 +113,9 @@ export class Session {
       const { sqlstate, message } = error;
       throw new Terminated({ severity: 'FATAL', sqlstate, message });
     }
-    if (first && [...state.initial.keys()].some((name) => name.endsWith('_timeout'))) {
-      this.client.timeouts = await readTimeouts(raw);
+    if (first && this.client.beginsWithTimeouts) {
+      this.client.timeouts = await readTimeouts(raw, this.client.timeouts);
+      state.dirty = true;
     }
   }
 
@@ -120,6 +124,7 @@ export class Session {
       const now: Again = next;
       next = undefined;
       this.#cancelled = false;
+      this.#ahead = undefined;
       try {
         await this.#takeTurn(now);
       } catch (error) {
@@ -132,13 +137,19 @@ export class Session {
         } else if (error instanceof MustCollect) {
           const data = await collect(this.client.connection);
           if (data !== undefined) next = { ...now, data };
-        } else if (!(error instanceof LeftTheQueue)) {
+        } else if (error instanceof LeftTheQueue) {
+          this.#answerWithoutTurn(now);
+        } else {
           throw error;
-        } else if (this.#cancelled) {
-          this.#fail(now, CANCELLED);
         }
       }
     }
+  }
+
+  #answerWithoutTurn(now: Again): void {
+    if (this.#cancelled) this.#fail(now, CANCELLED);
+    else if (this.#ahead !== undefined)
+      this.client.connection.write(...this.#ahead, readyForQuery('I'));
   }
 
   async #takeTurn(again: Again): Promise<void> {
@@ -151,16 +162,27 @@ export class Session {
       if (ticket.started || holder === undefined) return;
       client.connection.write(noticeResponse(waitingFor(holder.label)));
     }, limits.noticeAfterMs);
+    const ahead = setTimeout(() => {
+      if (ticket.started) return;
+      this.#ahead = prepareAhead(again.unit, client);
+      if (this.#ahead !== undefined) ticket.leave();
+    }, WITHOUT_TURN_MS);
     try {
       await ticket.over;
     } finally {
       clearTimeout(notice);
+      clearTimeout(ahead);
       this.#ticket = undefined;
     }
   }
 
   async #turn(raw: RawSession, again: Again): Promise<void> {
-    const turn = new Turn(raw, this.client, (wait) => this.#whileIdle(wait));
+    const turn = new Turn(raw, this.client, {
+      whileIdle: (wait) => this.#whileIdle(wait),
+      skipToSync: () => {
+        this.#units.skipToSync = true;
+      },
+    });
     await this.#enter(raw);
     try {
       await turn.repeat(again.before);

@@ -10,7 +10,7 @@ import { frame, Q } from './frames.js';
 import { findHidden } from './functions-watch.js';
 import { copyInResponse, errorResponse, readyForQuery, type Status } from './messages.js';
 import { COPY_TOO_LARGE, lockedInTransaction, SEQUENCES_LOST } from './reports.js';
-import type { Analysis, CopyIn, Effect } from './statement.js';
+import type { Analysis, CopyIn, Effect, Statement } from './statement.js';
 import { readTimeouts } from './timeouts.js';
 import { type Context, type Translation, translate } from './translate.js';
 import { FLUSH, SYNC, type Unit } from './units.js';
@@ -40,8 +40,13 @@ export interface Again {
   data?: CopyData;
 }
 
-/** Waits for the client, while nobody else can have the session. */
-export type WhileIdle = <T>(wait: () => Promise<T>) => Promise<T>;
+/** What a turn asks of whoever runs it. */
+export interface Host {
+  /** Waits for the client, while nobody else can have the session. */
+  whileIdle<T>(wait: () => Promise<T>): Promise<T>;
+  /** Passes over the rest of a pipeline. */
+  skipToSync(): void;
+}
 
 /** An answer that is larger goes out as it comes, and cannot be taken back. */
 const KEPT_BYTES = 256 * 1024;
@@ -55,11 +60,13 @@ export class Turn implements Context, AnswerListeners {
   #inPipeline = false;
   readonly #account: Account;
   readonly #effects: Effect[] = [];
+  /** What runs now may reset settings. */
+  #resets = false;
 
   constructor(
     readonly raw: RawSession,
     private readonly client: Client,
-    private readonly whileIdle: WhileIdle,
+    private readonly host: Host,
   ) {
     this.names = client.names;
     this.#account = new Account(client);
@@ -98,8 +105,11 @@ export class Turn implements Context, AnswerListeners {
     }
     const translation = translate(unit, this);
     await this.#provide(translation);
+    this.#resets = translation.analyses.some(({ statements }) => statements.some(resets));
     if (translation.copyIn !== undefined) {
       await this.#copyIn(unit, translation, translation.copyIn, data);
+    } else if (!this.#inPipeline && !this.inTransaction && onlyPrepares(unit)) {
+      await this.#prepare(unit, translation);
     } else {
       await this.#exchange(unit, translation, translation.bytes, translation.steps, unit.open);
     }
@@ -125,7 +135,7 @@ export class Turn implements Context, AnswerListeners {
     shared.tenancy.turnOver();
     if (raw.dead === undefined) {
       if (account.functionsChanged) shared.hidden = await findHidden(raw);
-      if (account.timeoutsMentioned) client.timeouts = await readTimeouts(raw);
+      if (account.timeoutsMentioned) client.timeouts = await readTimeouts(raw, client.timeouts);
       await closeStatements(raw, client.garbage.splice(0));
     }
     if (account.wrote) shared.onWrite();
@@ -153,6 +163,15 @@ export class Turn implements Context, AnswerListeners {
     }
   }
 
+  /** The beginning of a pipeline that has run nothing yet: nobody need wait for the rest of it. */
+  async #prepare(unit: Unit, translation: Translation): Promise<void> {
+    const bytes = [...translation.bytes, SYNC.bytes];
+    const answer = await this.#exchange(unit, translation, bytes, translation.steps, false, {
+      noReady: true,
+    });
+    if (answer.error !== undefined) this.host.skipToSync();
+  }
+
   async #copyIn(
     unit: Unit,
     translation: Translation,
@@ -173,24 +192,32 @@ export class Turn implements Context, AnswerListeners {
     const data = given ?? (await this.#copyData(copy, simple && this.status === 'I'));
     if (data === undefined) return;
     if (data.tooLarge) steps.at(-1)!.refusal = errorResponse(COPY_TOO_LARGE);
-    const bytes = [execute, ...data.bytes, ...(simple ? [] : [FLUSH.bytes])];
-    await this.#exchange(unit, translation, bytes, steps, !simple, true);
+    if (simple) {
+      await this.#exchange(unit, translation, [execute, ...data.bytes], steps, false, {
+        hadCopyIn: data.began,
+      });
+      return;
+    }
+    // A Sync that the client has sent before its data counts only if there is no COPY.
+    const open = data.began || unit.open;
+    const bytes = [execute, ...data.bytes, open ? FLUSH.bytes : SYNC.bytes];
+    await this.#exchange(unit, translation, bytes, steps, open, { hadCopyIn: data.began });
   }
 
   /** @returns undefined when the client is gone. */
   async #copyData({ binary, columns, ...copy }: CopyIn, alone: boolean) {
     const { connection } = this.client;
-    const failed = this.status === 'E';
-    // A statement of ours would end the transaction that a pipeline is.
     const count =
-      failed || this.#inPipeline ? columns : await columnsOf(this.raw, { columns, ...copy });
-    if (failed || (count === undefined && !this.#inPipeline)) {
+      this.status === 'E'
+        ? undefined
+        : await columnsOf(this.raw, { columns, ...copy }, this.#inPipeline);
+    if (count === undefined) {
       // The engine says what is wrong.
-      return { bytes: [copyFail('there is nothing to copy into')], tooLarge: false };
+      return { bytes: [copyFail('there is nothing to copy into')], tooLarge: false, began: false };
     }
-    connection.write(copyInResponse(binary, count ?? 0));
+    connection.write(copyInResponse(binary, count));
     if (alone) throw new MustCollect();
-    return this.whileIdle(() => collect(connection));
+    return this.host.whileIdle(() => collect(connection));
   }
 
   async #exchange(
@@ -199,11 +226,11 @@ export class Turn implements Context, AnswerListeners {
     bytes: readonly Buffer[],
     steps: readonly Step[],
     open: boolean,
-    copyInAnswered = false,
+    had: { hadCopyIn?: boolean; noReady?: boolean } = {},
   ): Promise<Answer> {
     const { client } = this;
     const locksBefore = new Map(client.state.locks);
-    const answer = new Answer(steps, this, copyInAnswered);
+    const answer = new Answer(steps, this, had);
     let taken = false;
     const onPart = (part: Uint8Array) => {
       answer.push(part);
@@ -253,7 +280,8 @@ export class Turn implements Context, AnswerListeners {
     const { client, raw } = this;
     const account = this.#account;
     for (const effect of this.#effects.splice(0)) await applyEffect(effect, raw, client);
-    if (account.timeoutsMentioned && this.status === 'T') client.timeouts = await readTimeouts(raw);
+    if (account.timeoutsMentioned && this.status !== 'E')
+      client.timeouts = await readTimeouts(raw, client.timeouts);
   }
 
   // Context
@@ -284,8 +312,10 @@ export class Turn implements Context, AnswerListeners {
     return this.client.notified(body);
   }
 
-  parameter(name: string, value: string): void {
-    this.client.reported(name, value);
+  parameter(name: string, value: string): boolean {
+    // What a client has begun with comes back in a moment (see effects.ts).
+    if (this.#resets && this.client.state.initial.has(name.toLowerCase())) return false;
+    return this.client.reported(name, value);
   }
 
   nameOf(engineName: string): string {
@@ -297,9 +327,28 @@ export class Turn implements Context, AnswerListeners {
   }
 }
 
+/** Parse, Describe and Close of statements, and then a Flush. */
+function onlyPrepares({ open, frames }: Unit): boolean {
+  return (
+    open &&
+    frames.every(
+      ({ type, bytes }) =>
+        type === Q.Parse ||
+        type === Q.Flush ||
+        ((type === Q.Describe || type === Q.Close) && bytes[5] === STATEMENT),
+    )
+  );
+}
+
+function resets({ effect }: Statement): boolean {
+  return effect?.kind === 'reset' || (effect?.kind === 'discard' && effect.what === 'all');
+}
+
+const STATEMENT = 'S'.charCodeAt(0);
+
 const SILENT: AnswerListeners = {
   notice: () => false,
   notification: () => undefined,
-  parameter: () => {},
+  parameter: () => false,
   nameOf: (name) => name,
 };

@@ -19,6 +19,7 @@ const ELSEWHERE: Record<string, string> = {
   'npm run test:model': '.ci/run',
   'npm run test:mutants': '.ci/run',
   'npx vitest run test/queue/interleavings': 'npm test runs it',
+  'npm run fuzz -- --seconds 60': '.ci/run',
   'npm run chaos -- --short': '.ci/run',
   'npm run chaos -- --minutes 10': 'by hand: the same for longer',
   'npm run chaos -- --minutes 3 --break fence': 'by hand: it breaks the queue on purpose',

@@ -16,10 +16,10 @@ describe('bent payloads', () => {
     for (const way of [
       'missing',
       'null',
-      'another type',
+      'of another type',
       'empty',
       'huge',
-      'deep',
+      'deeply nested',
       'strange text',
     ]) {
       expect(names.join('\n')).toContain(`is ${way}`);

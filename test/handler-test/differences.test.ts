@@ -15,9 +15,14 @@ const post = (more: Partial<SentRequest> = {}): SentRequest => ({
 });
 const keyed = (key: string, more: Partial<SentRequest> = {}) =>
   post({ headers: { 'idempotency-key': key }, ...more });
-const world = (requests: SentRequest[], files: Record<string, string> = {}): OutsideState => ({
+const world = (
+  requests: SentRequest[],
+  files: Record<string, string> = {},
+  rows: Record<string, string> = {},
+): OutsideState => ({
   requests,
   files: new Map(Object.entries(files)),
+  rows: new Map(Object.entries(rows)),
 });
 const whats = (before: OutsideState, after: OutsideState) =>
   differences(before, after).map(({ what, where }) => `${what} ${where}`);
@@ -83,6 +88,15 @@ describe('files', () => {
     const after = world([], { a: 'one\n2\n', c: 'same', d: 'new\n' });
     expect(whats(before, after)).toEqual(['file-changed a', 'file-missing b', 'file-added d']);
     expect(differences(before, after)[0]!.diff).toContain('-two\n+2');
+  });
+});
+
+describe('rows', () => {
+  it('are compared table by table', () => {
+    const before = world([], {}, { 'public.a': '{"n": 1}\n', 'public.b': '' });
+    const after = world([], {}, { 'public.a': '{"n": 1}\n{"n": 1}\n', 'public.b': '' });
+    expect(whats(before, after)).toEqual(['row-changed public.a']);
+    expect(differences(before, after)[0]!.diff).toContain('+{"n": 1}');
   });
 });
 

@@ -6,6 +6,7 @@ import type { CheckName } from '#src/handler-test/checks/check.js';
 import { readAnswers } from '#src/handler-test/far-side/answers.js';
 import type { FarSide } from '#src/handler-test/far-side/far-side.js';
 import { Lab } from '#src/handler-test/lab.js';
+import { ScratchDatabases } from '#src/handler-test/scratch-database.js';
 import type { Snapshot } from '#src/handler-test/snapshot.js';
 import { type Tested, testHandlers } from '#src/handler-test/test-handlers.js';
 import { storedPayloads } from '#src/queue/stored-payload.js';
@@ -22,6 +23,8 @@ export interface FolderOptions {
   patienceMs?: number;
   seed?: string;
   allowNetwork?: boolean;
+  /** SQL that sets up the scratch database. */
+  setup?: string;
   snapshots?: Record<string, Snapshot>;
   masks?: RegExp[];
   elsewhere?: SandboxProvider;
@@ -44,8 +47,12 @@ export async function testFolder(
     workDir: path.join(dir, '.jobq/work'),
     journalDir: path.join(dir, '.jobq/journal'),
   });
+  const { setup, jobs = 2 } = options;
+  const databases =
+    setup === undefined ? undefined : new ScratchDatabases({ file: 'setup', sql: setup }, jobs);
   const lab = new Lab({
     provider,
+    databases,
     attempt: {
       handlersDir,
       interpreters: {},
@@ -56,7 +63,7 @@ export async function testFolder(
       outputLimitBytes: 1024 ** 2,
     },
     dir: path.join(dir, '.jobq/test'),
-    jobs: options.jobs ?? 2,
+    jobs,
   });
   try {
     const store = (payloads: readonly string[]) => storedPayloads(db, payloads);
@@ -86,6 +93,7 @@ export async function testFolder(
     return { ...tested, attempts: lab.attempts, cases };
   } finally {
     await lab.close();
+    await databases?.close();
     await provider.close();
     await db.close();
   }

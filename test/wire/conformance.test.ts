@@ -254,6 +254,15 @@ describe.each(SERVERS)('%s', (_name, start) => {
       expect([await b.one('show work_mem'), await a.one('show work_mem')]).toEqual(['4MB', '2MB']);
       await a.run('reset all');
       expect(await a.one('show application_name')).toBe('starter');
+      const reported: string[] = [];
+      const { connection } = a.pg as unknown as { connection: NodeJS.EventEmitter };
+      connection.on('parameterStatus', ({ parameterName, parameterValue }) =>
+        reported.push(`${parameterName}=${parameterValue}`),
+      );
+      await a.run(`set application_name = 'b'`);
+      await a.run('reset all');
+      await a.run('select 1');
+      expect(reported).toEqual(['application_name=b', 'application_name=starter']);
     });
 
     it('refuses a client that begins with what cannot be set', async () => {

@@ -93,10 +93,18 @@ function sayReady(
   if (config.port !== 0 && !url.endsWith(`:${config.port}`)) {
     output.note(`port ${config.port} is taken; using ${url}`);
   }
+  const { postgres } = info.urls;
+  const isLocal = info.database.driver === 'pglite';
+  if (isLocal && config.pgPort !== 0 && !postgres?.includes(`:${config.pgPort}/`)) {
+    output.note(
+      `port ${config.pgPort} is taken; Postgres clients find the database at ${postgres}`,
+    );
+  }
   output.line(`jobq-dev ready at ${url}`);
   output.document({ event: 'ready', url, ...info });
   if (output.quiet) return;
   output.line(`  database  ${info.database.driver}, ${info.database.location}`);
+  output.line(`  postgres  ${isLocal ? '' : 'the server itself: '}${postgres}`);
   output.line(`  handlers  ${info.handlers}`);
   output.line(`  sandbox   ${info.sandbox.description}`);
   output.line(

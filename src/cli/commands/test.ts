@@ -1,16 +1,13 @@
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
-import { watch } from 'chokidar';
 import type { Command } from 'commander';
 import { type Config, requireHandlers } from '../../config.js';
 import { openDatabase } from '../../db/open.js';
 import type { Database } from '../../db/port.js';
-import { knownKinds } from '../../drain/handler.js';
 import { attemptSettings, makeProvider } from '../../drain-config.js';
-import { JobqError } from '../../errors.js';
-import { findCases, sample, type TestCase } from '../../handler-test/cases.js';
-import { readAnswers } from '../../handler-test/far-side/answers.js';
-import type { FarSide } from '../../handler-test/far-side/far-side.js';
+import { JobqError, systemReason } from '../../errors.js';
+import { sample, type TestCase } from '../../handler-test/cases.js';
 import { junitXml } from '../../handler-test/junit.js';
 import { Lab } from '../../handler-test/lab.js';
 import { summarize, type TestReport } from '../../handler-test/report.js';
@@ -22,22 +19,19 @@ import {
 } from '../../handler-test/snapshot.js';
 import { tapText } from '../../handler-test/tap.js';
 import { testHandlers } from '../../handler-test/test-handlers.js';
-import { touchedKinds } from '../../handler-test/touched.js';
 import { plural, visible } from '../../job/text.js';
 import { storedPayloads } from '../../queue/stored-payload.js';
 import { writeWhole } from '../../record/write-whole.js';
 import type { SandboxProvider } from '../../sandbox/port.js';
 import { hardwareHere } from '../../sandbox/qemu/index.js';
-import { didYouMean } from '../../suggest.js';
 import { withHandlersBeside } from '../handlers-beside.js';
 import { type Invocation, readInvocation } from '../options.js';
 import type { Output } from '../output.js';
 import { INTERRUPTED, onInterrupt } from '../signals.js';
+import { casesOf, farSidesOf, kindsWithoutCase, snapshotsOf, storeAll } from '../test-cases.js';
 import { againCommand, type TestFlags, type TestPlan, testPlan } from '../test-plan.js';
 import { printTestReport } from '../test-report.js';
-
-/** How long saved files are gathered before they are tested: editors write several at once. */
-const GATHER_MS = 200;
+import { keepTesting } from '../test-watch.js';
 
 /** `jobq-dev test [KIND or FIXTURE…]` */
 export async function test(words: string[], command: Command): Promise<number> {
@@ -49,62 +43,16 @@ export async function test(words: string[], command: Command): Promise<number> {
   const interrupt = onInterrupt(() => output.note('stopping the tests'));
   try {
     const { report, cases } = await runOnce(plan, invocation, interrupt.signal);
-    if (flags.watch) return await keepTesting(plan, cases, invocation, interrupt.signal);
+    if (flags.watch) {
+      const again = async (touched: readonly string[]) =>
+        (await runOnce(plan, invocation, interrupt.signal, touched)).cases;
+      await keepTesting(again, cases, plan, invocation, interrupt.signal);
+      return INTERRUPTED;
+    }
     if (report.interrupted) return INTERRUPTED;
     return report.failed > 0 ? 1 : 0;
   } finally {
     interrupt.release();
-  }
-}
-
-/** Tests again whatever a saved file touches, until it is interrupted. */
-async function keepTesting(
-  plan: TestPlan,
-  firstCases: readonly TestCase[],
-  invocation: Invocation<TestFlags>,
-  signal: AbortSignal,
-): Promise<number> {
-  const { config, output } = invocation;
-  const cwd = process.cwd();
-  const roots = [config.handlers, fixturesDir(config), ...plan.named.map(({ file }) => file)];
-  const watcher = watch(roots, {
-    cwd,
-    ignoreInitial: true,
-    ignored: (file) => /(^|[/\\])(\.[^./\\]|node_modules)/.test(path.relative(cwd, file)),
-  });
-  const changed = new Set<string>();
-  let wake = () => {};
-  watcher.on('all', (_event, file) => {
-    changed.add(path.resolve(cwd, file));
-    wake();
-  });
-  signal.addEventListener('abort', () => wake(), { once: true });
-  let cases = firstCases;
-  output.note('waiting for a handler or a case to be saved; Ctrl-C ends it');
-  try {
-    while (!signal.aborted) {
-      if (changed.size === 0) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-        if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
-        continue;
-      }
-      const files = [...changed];
-      changed.clear();
-      const kinds = await knownKinds(config.handlers);
-      const touched = touchedKinds(files, cases, { handlersDir: config.handlers, cwd, kinds });
-      try {
-        ({ cases } = await runOnce(plan, invocation, signal, touched));
-      } catch (error) {
-        // A line half typed: it is said, and the next save is waited for.
-        if (!(error instanceof JobqError)) throw error;
-        output.error(error);
-      }
-    }
-    return INTERRUPTED;
-  } finally {
-    await watcher.close();
   }
 }
 
@@ -117,8 +65,10 @@ async function runOnce(
 ): Promise<{ report: TestReport; cases: TestCase[] }> {
   const startedAt = performance.now();
   const provider = await makeProvider(config, (message) => output.warn(message));
+  const databases = await scratchDatabases(config, plan.jobs);
   const lab = new Lab({
     provider,
+    databases,
     attempt: attemptSettings(config, ''),
     dir: path.join(config.dataDir, `test-${process.pid}`),
     jobs: plan.jobs,
@@ -186,9 +136,26 @@ async function runOnce(
     return { report, cases: all };
   } finally {
     await lab.close();
+    await databases?.close();
     await provider.close();
     await elsewhere?.close();
     await db?.close();
+  }
+}
+
+/** @throws JobqError `config` when the SQL cannot be read. */
+async function scratchDatabases({ testDatabase: file }: Config, jobs: number) {
+  if (file === undefined) return undefined;
+  try {
+    // The engines are loaded only where they are asked for.
+    const { ScratchDatabases } = await import('../../handler-test/scratch-database.js');
+    return new ScratchDatabases({ file, sql: await readFile(file, 'utf8') }, jobs);
+  } catch (error) {
+    throw new JobqError(
+      'config',
+      `cannot read "testDatabase", ${file}: ${systemReason(error)}`,
+      'It names a file of SQL that sets up the database which handlers under test get.',
+    );
   }
 }
 
@@ -215,73 +182,6 @@ async function otherProvider(
   return makeProvider({ ...config, sandbox, namespaces: 'off', strict: false }, () => {});
 }
 
-function fixturesDir(config: Config): string {
-  return path.join(
-    config.file === undefined ? process.cwd() : path.dirname(config.file),
-    'fixtures',
-  );
-}
-
-async function casesOf(plan: TestPlan, config: Config): Promise<TestCase[]> {
-  const all = await findCases({
-    handlersDir: config.handlers,
-    fixturesDir: fixturesDir(config),
-    named: plan.named,
-    cwd: process.cwd(),
-  });
-  const wanted =
-    plan.kinds.length === 0 ? all : all.filter(({ kind }) => plan.kinds.includes(kind));
-  const known = [...(await knownKinds(config.handlers)), ...all.map(({ kind }) => kind)];
-  const unknown = plan.kinds.find((kind) => !known.includes(kind));
-  if (unknown !== undefined) {
-    throw new JobqError(
-      'usage',
-      `there is no handler and no case of kind ${JSON.stringify(visible(unknown))}${didYouMean(unknown, known)}`,
-      `Handlers are looked for in ${config.handlers}; a file of cases is named *.jsonl.`,
-    );
-  }
-  if (wanted.length > 0) return wanted;
-  const where = plan.kinds.length === 0 ? '' : ` for ${plan.kinds.map(visible).join(', ')}`;
-  throw new JobqError(
-    'input',
-    `there is no case${where}: nothing can be tested`,
-    'Put a line {"payload":{…}} into handlers/<kind>.cases.jsonl, or name a fixture: jobq-dev test burst.jsonl',
-  );
-}
-
-/** The cases with their payloads as Postgres hands them to a handler. */
-async function storeAll(
-  cases: readonly TestCase[],
-  store: (payloads: readonly string[]) => Promise<(string | undefined)[]>,
-): Promise<TestCase[]> {
-  const stored = await store(cases.map(({ payload }) => payload));
-  return cases.map((testCase, index) => {
-    const payload = stored[index];
-    if (payload !== undefined) return { ...testCase, payload };
-    throw new JobqError(
-      'input',
-      `${testCase.name}: Postgres cannot store this payload as jsonb`,
-      'Change it, or take the line out: no such job can be in the table.',
-    );
-  });
-}
-
-async function farSidesOf(cases: readonly TestCase[], config: Config, allowNetwork: boolean) {
-  const farSides = new Map<string, FarSide>();
-  for (const kind of new Set(cases.map((each) => each.kind))) {
-    farSides.set(kind, { answers: await readAnswers(config.handlers, kind), allowNetwork });
-  }
-  return farSides;
-}
-
-async function snapshotsOf(cases: readonly TestCase[], config: Config) {
-  const snapshots = new Map<string, Snapshot | undefined>();
-  for (const kind of new Set(cases.map((each) => each.kind))) {
-    snapshots.set(kind, await readSnapshot(config.handlers, kind));
-  }
-  return snapshots;
-}
-
 /** Variables of the shell that handlers do not get. Short words could be in any error. */
 function shellNames({ env }: Config): string[] {
   return Object.keys(process.env).filter(
@@ -300,11 +200,4 @@ async function accept(did: Map<string, Snapshot>, config: Config, output: Output
     await writeText(snapshotFile(config.handlers, kind), snapshotText(before, seen));
   }
   output.note(`accepted what ${plural(did.size, 'handler')} did: see the *.snapshot.json files`);
-}
-
-/** Only told when everything was to be tested. */
-async function kindsWithoutCase(cases: readonly TestCase[], plan: TestPlan, config: Config) {
-  if (plan.named.length > 0 || plan.kinds.length > 0) return [];
-  const kinds = await knownKinds(config.handlers);
-  return kinds.filter((kind) => !cases.some((each) => each.kind === kind));
 }

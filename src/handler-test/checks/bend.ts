@@ -47,10 +47,10 @@ interface Way {
 const WAYS: Way[] = [
   { name: 'missing', fits: ({ isField }) => isField, make: () => '' },
   { name: 'null', fits: ({ node }) => print(node) !== 'null', make: () => 'null' },
-  { name: 'another type', fits: () => true, make: otherType },
+  { name: 'of another type', fits: () => true, make: otherType },
   { name: 'empty', fits: ({ node }) => node.kind !== 'scalar' || isText(node), make: empty },
   { name: 'huge', fits: ({ node }) => isText(node) || isNumber(node), make: huge },
-  { name: 'deep', fits: () => true, make: () => '['.repeat(DEPTH) + ']'.repeat(DEPTH) },
+  { name: 'deeply nested', fits: () => true, make: () => '['.repeat(DEPTH) + ']'.repeat(DEPTH) },
   { name: 'strange text', fits: ({ node }) => isText(node), make: () => STRANGE },
   { name: 'negative', fits: ({ node }) => isNumber(node), make: () => '-1' },
 ];

@@ -28,6 +28,8 @@ export type Fault =
   | Difference['what']
   /** It did not come to the end that its case expects. */
   | 'other-end'
+  /** There is no handler for it, or no sandbox. */
+  | 'not-started'
   /** It printed, or failed with, another text than its case expects. */
   | 'other-text'
   /** It asked for something that no answer is listed for. */

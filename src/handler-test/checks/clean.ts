@@ -26,16 +26,17 @@ export function processesLeft({ delivery }: Baseline): Finding[] {
 
 /** Files that carry the job's id, in directories that the next sandbox does not have. */
 export async function temporaryFiles(testCase: TestCase, sinceMs: number): Promise<Finding[]> {
-  const jobId = jobIdOf(testCase);
+  // Not as a part of a longer number: that is somebody else's.
+  const id = new RegExp(`(?<!\\d)${jobIdOf(testCase)}(?!\\d)`);
   const found: string[] = [];
   for (const dir of new Set([tmpdir(), '/tmp', '/var/tmp', '/dev/shm'])) {
     for (const name of await readdir(dir).catch(() => [])) {
       const file = path.join(dir, name);
-      if (name.includes(jobId)) {
+      if (id.test(name)) {
         found.push(file);
         // Nobody else has this id; left there, it would change what the handler does next time.
         await rm(file, { recursive: true, force: true }).catch(() => {});
-      } else if (await holds(file, jobId, sinceMs)) {
+      } else if (await holds(file, id, sinceMs)) {
         found.push(file);
       }
     }
@@ -46,12 +47,12 @@ export async function temporaryFiles(testCase: TestCase, sinceMs: number): Promi
   }));
 }
 
-async function holds(file: string, jobId: string, sinceMs: number): Promise<boolean> {
+async function holds(file: string, id: RegExp, sinceMs: number): Promise<boolean> {
   const found = await stat(file).catch(() => undefined);
   if (!found?.isFile() || found.size > LARGEST_SEARCHED_BYTES || found.mtimeMs < sinceMs) {
     return false;
   }
-  return (await readFile(file, 'utf8').catch(() => '')).includes(jobId);
+  return id.test(await readFile(file, 'utf8').catch(() => ''));
 }
 
 /** Relative path → what changes when a file is written. */

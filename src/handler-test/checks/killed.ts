@@ -8,6 +8,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { plural } from '../../job/text.js';
 import { deliver, type KillMoment, type OutsideEvent } from '../deliver.js';
 import { allEnded } from '../lanes.js';
 import { target } from '../outside/requests.js';
@@ -17,6 +18,7 @@ import { recover } from './recovery.js';
 /** How many moments of each sort are tried. */
 const REQUESTS = 6;
 const FILES = 4;
+const WRITES = 4;
 const SHARES = [0.25, 0.5, 0.75];
 const TORN = [
   { share: 0, how: 'before anything was written to' },
@@ -49,7 +51,9 @@ export const killed: Check = async (context) => {
     findings: [...findings.values()].map(({ times, ...finding }) => ({
       ...finding,
       message:
-        times === 1 ? finding.message : `${finding.message} (and after ${times - 1} other kills)`,
+        times === 1
+          ? finding.message
+          : `${finding.message} (and after ${plural(times - 1, 'other kill')})`,
     })),
   };
 };
@@ -65,6 +69,10 @@ function kills(context: CheckContext): Trial[] {
     if (sent === undefined) continue;
     const when = `killed when ${target(sent)} had arrived`;
     add(event.attempt, { at: 'request', nth: event.nth }, when);
+  }
+  const writes = delivery.events.filter((event) => event.what === 'write');
+  for (const { attempt, nth } of writes.slice(0, WRITES)) {
+    add(attempt, { at: 'write', nth }, `killed right after write ${nth} to the database`);
   }
   for (const { attempt, name } of firstTouches(delivery.events).slice(0, FILES)) {
     add(attempt, { at: 'file', name }, `killed when ${name} was touched`);
@@ -107,12 +115,17 @@ function firstTouches(events: readonly OutsideEvent[]): FileEvent[] {
   );
 }
 
-/** Two trials for each file that is written where it stands: empty, and half of it. */
+/**
+ * Two trials for each file that is written where it stands: empty, and half of it. Not where rows
+ * were written before, which cannot be laid out.
+ */
 function tornStates(context: CheckContext): Trial[] {
   const { touched, delivery } = context.baseline;
-  const inPlace = delivery.events.filter(
-    (event): event is FileEvent => event.what === 'file' && event.how === 'change',
-  );
+  const { events } = delivery;
+  const firstWrite = events.findIndex(({ what }) => what === 'write');
+  const inPlace = events
+    .slice(0, firstWrite < 0 ? events.length : firstWrite)
+    .filter((event): event is FileEvent => event.what === 'file' && event.how === 'change');
   const torn = firstTouches(inPlace).filter(({ name }) => (touched.get(name)?.length ?? 0) > 0);
   return torn.slice(0, FILES).flatMap((event) =>
     TORN.map(({ share, how }) => {

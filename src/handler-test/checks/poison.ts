@@ -3,7 +3,7 @@
  * never with exit status 0 and half of its work done.
  */
 import { formatDuration } from '../../job/duration.js';
-import { head, headline, visible } from '../../job/text.js';
+import { head, headline, plural, visible } from '../../job/text.js';
 import { type Delivery, deliver } from '../deliver.js';
 import { allEnded } from '../lanes.js';
 import type { OutsideState } from '../outside/differences.js';
@@ -105,8 +105,10 @@ function halfDone(clean: OutsideState, now: OutsideState): string | undefined {
   return `it exits 0 with half its work done: ${there.join(', ')}, but not ${missing.join(', ')}. If that is right, make this payload a case of its own`;
 }
 
-function worksOf({ files, requests }: OutsideState): Set<string> {
-  return new Set([...files.keys(), ...effects(requests).map(({ target }) => target)]);
+function worksOf({ files, requests, rows }: OutsideState): Set<string> {
+  const sent = effects(requests).map(({ target }) => target);
+  const filled = [...rows].filter(([, text]) => text !== '').map(([table]) => `rows in ${table}`);
+  return new Set([...files.keys(), ...sent, ...filled]);
 }
 
 /** The same end with several payloads is one fault. */
@@ -120,7 +122,7 @@ function grouped(ends: { bend: Bend; fault?: Fault; message?: string }[]): Findi
   }
   return [...groups.values()].map(({ bend, fault, message, more }) => ({
     fault,
-    message: `when ${bend.name}${more === 0 ? '' : ` (and with ${more} other payloads)`}: ${message}`,
+    message: `when ${bend.name}${more === 0 ? '' : ` (and with ${plural(more, 'other payload')})`}: ${message}`,
     diff: `payload: ${head(bend.payload, 300)}`,
   }));
 }

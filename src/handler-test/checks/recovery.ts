@@ -27,6 +27,7 @@ export async function recover(
   const findings: Finding[] = [];
   if (again.status !== baseline.delivery.status) findings.push(stuck(again, when));
   const found = differences(baseline.state, await outside.state());
+  outside.letGo();
   for (const difference of await real(context, found)) findings.push(asFinding(difference, when));
   return findings;
 }
@@ -40,7 +41,8 @@ function stuck({ last }: Delivery, when: string): Finding {
 
 /**
  * Leaves out what differs between two clean runs as well: random names, times. The second clean
- * run is made only when there is something to explain, and once a case.
+ * run is made only when there is something to explain, and once a case. Whoever asks must have let
+ * go of their database: this one may need it.
  */
 export async function real(
   context: CheckContext,
@@ -52,8 +54,12 @@ export async function real(
   if (control === undefined) {
     control = (async () => {
       const outside = await lab.outside(baseline.outside.jobId);
-      await deliver(lab, testCase, outside, { farSide });
-      return differences(baseline.state, await outside.state());
+      try {
+        await deliver(lab, testCase, outside, { farSide });
+        return differences(baseline.state, await outside.state());
+      } finally {
+        await outside.remove();
+      }
     })();
     controls.set(baseline, control);
   }

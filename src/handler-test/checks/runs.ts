@@ -50,7 +50,7 @@ export function judge(
 ): CheckOutcome {
   return {
     findings: [
-      ...unlisted(state.requests),
+      ...unlisted(testCase.kind, state.requests),
       ...end(testCase, delivery, shellNames),
       ...texts(testCase, delivery),
     ],
@@ -64,11 +64,13 @@ export function judge(
   };
 }
 
-function unlisted(requests: readonly SentRequest[]): Finding[] {
+function unlisted(kind: string, requests: readonly SentRequest[]): Finding[] {
   const refused = requests.filter(({ answered }) => answered === 'refused');
-  return [...new Set(refused.map(target))].map((what) => ({
+  const firsts = new Map(refused.map((request) => [target(request), request]));
+  return [...firsts].map(([what, { method, url }]) => ({
     fault: 'unlisted-request',
-    message: `it asks for ${visible(what)}, and no answer is listed for that: add one to its .http.json, or let it through with --allow-network`,
+    message: `it asks for ${visible(what)}, and no answer is listed for that: add one to the list in ${visible(kind)}.http.json beside the handler, or let it through with --allow-network`,
+    diff: JSON.stringify({ method, url: url.replace(/[?#].*$/s, ''), status: 200, json: {} }),
   }));
 }
 
@@ -90,6 +92,10 @@ function end(
     missing === undefined
       ? ''
       : `. ${missing} is set in your shell, and handlers do not get it: if production has it, name it under "env" in jobq.config.json`;
+  // No script for it, or no sandbox.
+  if (last.sandboxStartMs === undefined && last.outcome.kind !== 'signaled') {
+    return [{ fault: 'not-started', message: `it cannot be started${expected}${error}` }];
+  }
   const byForce = last.memoryExceeded || last.outcome.kind === 'signaled';
   return [
     {

@@ -1,6 +1,6 @@
 /** `same-everywhere`: another provider gives the same outcome. */
 import { describeOutcome } from '../../job/outcome.js';
-import { headline, visible } from '../../job/text.js';
+import { headline, plural, visible } from '../../job/text.js';
 import { deliver } from '../deliver.js';
 import { differences, textDiff } from '../outside/differences.js';
 import type { Check, Finding } from './check.js';
@@ -23,7 +23,7 @@ export const sameEverywhere: Check = async (context) => {
     if (there.status !== here.status || there.attempts !== here.attempts) {
       const error = there.last.error === null ? '' : `: ${visible(headline(there.last.error))}`;
       add(
-        `${there.status} after ${there.attempts} attempts, here ${here.status} after ${here.attempts}${error}`,
+        `${there.status} after ${plural(there.attempts, 'attempt')}, here ${here.status} after ${here.attempts}${error}`,
       );
     } else if (describeOutcome(there.last.outcome) !== describeOutcome(here.last.outcome)) {
       add(`${describeOutcome(there.last.outcome)}, here ${describeOutcome(here.last.outcome)}`);
@@ -32,9 +32,10 @@ export const sameEverywhere: Check = async (context) => {
       [baseline.outside, outside][index]!.neutral(text),
     );
     if (printed[0] !== printed[1]) {
-      add('stdout is another', textDiff('stdout', printed[0]!, printed[1]!));
+      add('stdout differs', textDiff('stdout', printed[0]!, printed[1]!));
     }
     const found = differences(baseline.state, await outside.state());
+    outside.letGo();
     for (const { message, diff } of await real(context, found)) add(message, diff);
     return { findings };
   } finally {

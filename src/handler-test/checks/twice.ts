@@ -7,7 +7,7 @@ import { deliver } from '../deliver.js';
 import { differences } from '../outside/differences.js';
 import { asFinding, type Check, type Finding } from './check.js';
 
-/** The only check that goes on in the baseline's own outside world; it runs first. */
+/** Goes on in the baseline's own outside world, so it comes right after it. */
 export const twice: Check = async ({ lab, testCase, farSide, baseline }) => {
   const { delivery, outside, state } = baseline;
   // A job that is done comes again when its lease ran out meanwhile; a dead one, by hand.

@@ -62,7 +62,7 @@ function refuse(message: string): JobqError {
   return new JobqError(
     'input',
     message,
-    'It is a list of {"method","url","status","headers","body" or "json"}; see docs/handler-tests.md.',
+    'It is a list: [{"method":"POST","url":"https://…","status":201,"json":{…}}]; "headers", "body", "idempotent" and "optional" may be given too.',
   );
 }
 

@@ -1,9 +1,13 @@
 /**
  * Recording proxies: what a handler under test sends to the far side comes here and is answered
- * here. mockttp does the proxying and the certificates, in a worker thread: it takes a second to
- * load, changes node's TLS for the whole thread it runs in, and writes to stdout what it dislikes.
+ * here. mockttp does the proxying and the certificates, in a process of its own: it takes a second
+ * to load, changes node's TLS for all who run beside it, and writes to stdout what it dislikes. A
+ * thread does not do: with connections open that a killed handler left, node 20 was seen to end it
+ * for ever (`Environment::CleanupHandles` goes round and round), and the program with it.
  */
-import { Worker } from 'node:worker_threads';
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import type { CannedResponse } from './answers.js';
 
 /** A request as it arrives. */
@@ -32,47 +36,58 @@ export interface RecordingProxy {
   serve(responder: Responder | undefined): void;
 }
 
-/** To the worker. */
-export type ToWorker = { do: 'open'; id: number } | { do: 'reply'; request: number; reply: Reply };
+/** To the process. */
+export type ToProxies = { do: 'open'; id: number } | { do: 'reply'; request: number; reply: Reply };
 
-/** From the worker. */
-export type FromWorker =
+/** From the process. */
+export type FromProxies =
   | { said: 'ready'; certificate: string }
   | { said: 'opened'; id: number; url: string }
   | { said: 'request'; proxy: number; request: number; arrived: Arrived };
 
+const PROGRAM = fileURLToPath(new URL('./proxy-process.js', import.meta.url));
+
 /** Makes proxies that share one certificate authority. */
 export class ProxyHouse {
-  readonly #worker: Worker;
+  readonly #process: ChildProcess;
   readonly #ready: Promise<string>;
+  /** Rejects when the process ends, unless it was closed. */
+  readonly #ended: Promise<never>;
   readonly #proxies = new Map<number, OpenProxy>();
   #count = 0;
 
   constructor() {
-    this.#worker = new Worker(new URL('./proxy-worker.js', import.meta.url), {
-      stdout: true,
-      stderr: true,
+    // What mockttp says is for nobody: every request and its end are reported here. In a group of
+    // its own it does not get the Ctrl-C that is for us.
+    this.#process = fork(PROGRAM, {
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      detached: true,
+      execArgv: [],
     });
-    // What mockttp says is for nobody: every request and its end are reported here.
-    this.#worker.stdout.resume();
-    this.#worker.stderr.resume();
-    this.#ready = new Promise((resolve, reject) => {
-      this.#worker.once('error', reject);
-      this.#worker.on('message', (message: FromWorker) => {
+    this.#ended = new Promise((_, reject) => {
+      this.#process.on('error', reject);
+      this.#process.once('exit', (code, signal) =>
+        reject(
+          new Error(`the recording proxy has ended by itself (${signal ?? `exit status ${code}`})`),
+        ),
+      );
+    });
+    this.#ended.catch(() => {}); // met by whoever asks for something
+    this.#ready = new Promise((resolve) => {
+      this.#process.on('message', (message: FromProxies) => {
         if (message.said === 'ready') resolve(message.certificate);
         else this.#onMessage(message);
       });
     });
-    this.#ready.catch(() => {}); // met by whoever asks for it
   }
 
-  /** The certificate of its authority, PEM. @throws Error when the proxy cannot be loaded. */
+  /** The certificate of its authority, PEM. @throws Error when the proxies are not there (any more). */
   certificate(): Promise<string> {
-    return this.#ready;
+    return Promise.race([this.#ended, this.#ready]);
   }
 
   async open(): Promise<RecordingProxy> {
-    await this.#ready;
+    await this.certificate();
     const id = ++this.#count;
     const proxy = new OpenProxy((request, reply) => this.#send({ do: 'reply', request, reply }));
     this.#proxies.set(id, proxy);
@@ -80,23 +95,27 @@ export class ProxyHouse {
       proxy.onOpened = resolve;
     });
     this.#send({ do: 'open', id });
-    await opened;
+    await Promise.race([this.#ended, opened]);
     return proxy;
   }
 
   /**
-   * Ends every proxy. Idempotent. The thread is not asked to stop its servers by itself: mockttp
-   * waits for connections that a killed handler has left (seen to wait for ever).
+   * Ends every proxy. Idempotent. The process is not asked to stop its servers: mockttp waits for
+   * connections that a killed handler has left (seen to wait for ever).
    */
   async close(): Promise<void> {
-    await this.#worker.terminate();
+    const { exitCode, signalCode, pid } = this.#process;
+    if (pid === undefined || exitCode !== null || signalCode !== null) return;
+    this.#process.kill('SIGKILL');
+    await once(this.#process, 'exit');
   }
 
-  #send(message: ToWorker): void {
-    this.#worker.postMessage(message);
+  #send(message: ToProxies): void {
+    // One that has ended is told of where it is asked for something.
+    if (this.#process.connected) this.#process.send(message);
   }
 
-  #onMessage(message: Exclude<FromWorker, { said: 'ready' }>): void {
+  #onMessage(message: Exclude<FromProxies, { said: 'ready' }>): void {
     if (message.said === 'opened') this.#proxies.get(message.id)?.opened(message.url);
     else this.#proxies.get(message.proxy)?.arrived(message.request, message.arrived);
   }

@@ -2,11 +2,13 @@
 import { createTwoFilesPatch } from 'diff';
 import type { Files } from './files.js';
 import { type Effect, effects, type SentRequest } from './requests.js';
+import type { Rows } from './rows.js';
 
 /** The outside world at some moment. */
 export interface OutsideState {
   files: Files;
   requests: readonly SentRequest[];
+  rows: Rows;
 }
 
 /** One thing that is not as it should be. */
@@ -18,8 +20,9 @@ export interface Difference {
     | 'request-repeated'
     | 'request-changed'
     | 'request-added'
-    | 'request-missing';
-  /** The file or the request that differs. */
+    | 'request-missing'
+    | 'row-changed';
+  /** The file, the request or the table that differs. */
   where: string;
   /** One line. */
   message: string;
@@ -35,6 +38,7 @@ export function differences(expected: OutsideState, actual: OutsideState): Diffe
   return [
     ...fileDifferences(expected.files, actual.files),
     ...requestDifferences(effects(expected.requests), effects(actual.requests)),
+    ...rowDifferences(expected.rows, actual.rows),
   ];
 }
 
@@ -54,7 +58,7 @@ function fileDifferences(expected: Files, actual: Files): Difference[] {
       found.push({
         what: 'file-changed',
         where: name,
-        message: `${name} is another`,
+        message: `${name} differs`,
         diff: textDiff(name, before, now),
       });
     }
@@ -69,6 +73,22 @@ function fileDifferences(expected: Files, actual: Files): Difference[] {
     });
   }
   return found;
+}
+
+function rowDifferences(expected: Rows, actual: Rows): Difference[] {
+  const tables = new Set([...expected.keys(), ...actual.keys()]);
+  return [...tables].flatMap((table): Difference[] => {
+    const [before, now] = [expected.get(table) ?? '', actual.get(table) ?? ''];
+    if (before === now) return [];
+    return [
+      {
+        what: 'row-changed',
+        where: table,
+        message: `${table} has other rows`,
+        diff: textDiff(table, before, now),
+      },
+    ];
+  });
 }
 
 function requestDifferences(expected: readonly Effect[], actual: readonly Effect[]): Difference[] {

@@ -27,13 +27,12 @@ export async function cached(
   kind: 'images' | 'snapshots' | 'kernels',
   name: string,
   make: (directory: string) => Promise<void>,
-): Promise<{ directory: string; made: boolean }> {
+): Promise<string> {
   const folder = path.join(cacheDir(), kind);
   const directory = path.join(folder, name);
   if (existsSync(directory)) {
-    const now = new Date();
-    await utimes(directory, now, now);
-    return { directory, made: false };
+    await inUse(directory);
+    return directory;
   }
   const draft = path.join(folder, `.${name}-${randomBytes(4).toString('hex')}`);
   await mkdir(draft, { recursive: true, mode: 0o700 });
@@ -46,7 +45,13 @@ export async function cached(
     await rm(draft, { recursive: true, force: true });
   }
   if (kind !== 'kernels') await removeOld(folder);
-  return { directory, made: true };
+  return directory;
+}
+
+/** Says that it is used, so that it is not among the old ones. */
+export async function inUse(directory: string): Promise<void> {
+  const now = new Date();
+  await utimes(directory, now, now);
 }
 
 /** A running machine keeps what it has open. */

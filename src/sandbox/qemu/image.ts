@@ -49,17 +49,25 @@ export interface Image {
   scratch: string;
   /** Shell lines to run before the snapshot. */
   warm: readonly string[];
-  made: boolean;
 }
 
-/** @throws Error saying which step failed. */
-export async function buildImage(tools: Tools, kernel: Kernel, runtime: Runtime): Promise<Image> {
+/**
+ * @param onMake called when there is none yet, before the work begins.
+ * @throws Error saying which step failed.
+ */
+export async function buildImage(
+  tools: Tools,
+  kernel: Kernel,
+  runtime: Runtime,
+  onMake: () => void,
+): Promise<Image> {
   const hash = createHash('sha256');
   hash.update(runtime.files.fingerprint());
   hash.update(JSON.stringify([...runtime.links, runtime.warm, OWN_FILES, SCRATCH_BYTES]));
   for (const file of [AGENT, INIT, kernel.file, tools.busybox]) hash.update(await readFile(file));
   const id = hash.digest('hex').slice(0, 20);
-  const { directory, made } = await cached('images', id, async (draft) => {
+  const directory = await cached('images', id, async (draft) => {
+    onMake();
     const inDraft = (name: string) => path.join(draft, name);
     await copyFile(kernel.file, inDraft('kernel'));
     const modules = await readModules(kernel.modules);
@@ -79,7 +87,6 @@ export async function buildImage(tools: Tools, kernel: Kernel, runtime: Runtime)
     runtime: inImage('runtime'),
     scratch: inImage('scratch'),
     warm: runtime.warm,
-    made,
   };
 }
 

@@ -69,7 +69,7 @@ export async function fetchKernel(): Promise<Kernel> {
     const name = /Depends: (linux-image-\S+)/.exec(stdout)?.[1];
     if (name === undefined) throw new Error(`apt-cache knows no ${kernelPackage}`);
     const version = name.replace(/^linux-image-(unsigned-)?/, '');
-    const { directory } = await cached('kernels', version, (draft) => unpack(name, version, draft));
+    const directory = await cached('kernels', version, (draft) => unpack(name, version, draft));
     const [kernel] = kernelOf(path.join(directory, `boot/vmlinuz-${version}`));
     if (kernel === undefined) throw new Error(`${name} holds no kernel`);
     return kernel;

@@ -7,6 +7,7 @@ import { JobqError } from '../../errors.js';
 import type { Enforcement, Sandbox, SandboxProvider, SandboxSpec } from '../port.js';
 import { JournalEntry } from '../process/journal.js';
 import { removeTree } from '../process/workspace.js';
+import { inUse } from './cache.js';
 import { buildImage, type Image } from './image.js';
 import { type Kernel, kernelsHere } from './kernel.js';
 import type { Accelerator } from './machine.js';
@@ -71,17 +72,22 @@ export async function createQemuProvider(options: QemuProviderOptions): Promise<
   try {
     const handlersDir = realpath(options.handlersDir);
     const runtime = await collectRuntime(handlersDir, options.interpreters);
-    const image = await buildImage(tools, kernel, runtime);
-    if (image.made)
-      options.onProgress?.('made an image for microVMs from the programs of this machine');
+    const tell = (message: string) => options.onProgress?.(message);
     if (runtime.missing.length > 0) {
-      options.onProgress?.(
-        `not on this machine, so not in the microVM: ${runtime.missing.join(', ')}`,
-      );
+      tell(`not on this machine, so not in the microVM: ${runtime.missing.join(', ')}`);
     }
+    const image = await buildImage(tools, kernel, runtime, () =>
+      tell('making an image for microVMs from the programs of this machine, once'),
+    );
     const memoryMiB = Math.ceil(options.memoryBytes / 1024 ** 2) + GUEST_OWN_MIB;
-    const draft = path.join(workDir, 'snapshot');
-    const snapshot = await takeSnapshot(tools, image, options.accelerator, memoryMiB, draft);
+    const snapshot = await takeSnapshot(
+      tools,
+      image,
+      options.accelerator,
+      memoryMiB,
+      path.join(workDir, 'snapshot'),
+      () => tell('booting a microVM to take a snapshot of it, once'),
+    );
     return new Provider(
       { ...options, handlersDir, workDir },
       journal,
@@ -209,6 +215,7 @@ class Provider implements QemuProvider, MachineHost {
   /** A machine that goes on from the snapshot, awake and no twin of another. */
   async #restore(handlersDir: string): Promise<Vm> {
     this.#count += 1;
+    await Promise.all([inUse(this.snapshot.directory), inUse(path.dirname(this.image.kernel))]);
     const directory = path.join(this.options.workDir, String(this.#count));
     const vm = await Vm.start({ ...this.snapshot.plan, directory });
     this.#vms.add(vm);

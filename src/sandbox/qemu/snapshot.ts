@@ -14,7 +14,6 @@ const WARM_MS = 120_000;
 
 export interface Snapshot {
   directory: string;
-  made: boolean;
   /** From start to ready for a handler, when it was made. Milliseconds. */
   bootMs: number;
   /** Bytes on disk of the memory and the machine's state. */
@@ -25,6 +24,7 @@ export interface Snapshot {
 
 /**
  * @param draftDirectory a private directory to make for the machine that is booted.
+ * @param onMake called when there is none yet, before the boot.
  * @throws Error saying what QEMU or the guest said.
  */
 export async function takeSnapshot(
@@ -33,11 +33,13 @@ export async function takeSnapshot(
   accelerator: Accelerator,
   memoryMiB: number,
   draftDirectory: string,
+  onMake: () => void,
 ): Promise<Snapshot> {
   const key = [image.id, image.warm.join('\n'), tools.qemuVersion, accelerator, memoryMiB];
   const name = createHash('sha256').update(key.join('\0')).digest('hex').slice(0, 20);
   const plan = { tools, image, accelerator, memoryMiB };
-  const { directory, made } = await cached('snapshots', name, async (draft) => {
+  const directory = await cached('snapshots', name, async (draft) => {
+    onMake();
     const memoryFile = path.join(draft, 'memory');
     await writeFile(memoryFile, '');
     const startedAt = performance.now();
@@ -58,7 +60,6 @@ export async function takeSnapshot(
   );
   return {
     directory,
-    made,
     bootMs: Math.round(Number(await readFile(path.join(directory, 'boot-ms'), 'utf8'))),
     sizeBytes: 512 * sizes.reduce((sum, each) => sum + each, 0),
     plan: { ...plan, memoryFile, state },

@@ -67,7 +67,7 @@ export const FAULTS: KnownFault[] = [
     does: 'appends to a file',
     check: 'twice',
     fault: 'file-changed',
-    says: 'ledger.txt is another',
+    says: 'ledger.txt differs',
     also: ['killed'],
   },
   {
@@ -76,7 +76,7 @@ export const FAULTS: KnownFault[] = [
     does: 'writes the time of the attempt into its result',
     check: 'twice',
     fault: 'file-changed',
-    says: 'certificate.txt is another',
+    says: 'certificate.txt differs',
   },
   {
     name: 'counts-deliveries',
@@ -84,7 +84,16 @@ export const FAULTS: KnownFault[] = [
     does: 'counts how often it ran',
     check: 'twice',
     fault: 'file-changed',
-    says: 'number is another',
+    says: 'number differs',
+    also: ['killed'],
+  },
+  {
+    name: 'inserts-row-twice',
+    language: 'JavaScript',
+    does: 'inserts a row for each delivery',
+    check: 'twice',
+    fault: 'row-changed',
+    says: 'public.orders has other rows',
     also: ['killed'],
   },
   {
@@ -93,7 +102,15 @@ export const FAULTS: KnownFault[] = [
     does: 'takes a file that is there for a whole one',
     check: 'killed',
     fault: 'file-changed',
-    says: 'report.txt is another',
+    says: 'report.txt differs',
+  },
+  {
+    name: 'moves-half-the-money',
+    language: 'JavaScript',
+    does: 'changes two rows without a transaction',
+    check: 'killed',
+    fault: 'row-changed',
+    says: 'killed right after write 1 to the database: public.accounts has other rows',
   },
   {
     name: 'marks-done-first',
@@ -150,7 +167,7 @@ export const FAULTS: KnownFault[] = [
     does: 'writes half of a file, fails, and finds it there the next time',
     check: 'failing-dependency',
     fault: 'file-changed',
-    says: 'answers 500, and is well again: invoice.txt is another',
+    says: 'answers 500, and is well again: invoice.txt differs',
     also: ['killed', 'timeout'],
   },
   {

@@ -1,25 +1,25 @@
-/** The worker thread of proxy.ts: mockttp, told from outside what to do with each request. */
+/** The process of proxy.ts: mockttp, told from outside what to do with each request. */
 import { createServer, Server } from 'node:net';
-import { parentPort } from 'node:worker_threads';
 import { type CompletedRequest, generateCACertificate, getLocal } from 'mockttp';
 import type { CannedResponse } from './answers.js';
-import type { Arrived, FromWorker, Reply, ToWorker } from './proxy.js';
+import type { Arrived, FromProxies, Reply, ToProxies } from './proxy.js';
 
 /** How slowly a dripping answer comes, and for how long. */
 const DRIP_EVERY_MS = 50;
 const DRIP_FOR_MS = 1_000;
 const LOOPBACK = '127.0.0.1';
 
-// mockttp listens on every interface of the machine and has no option for another. This thread's
-// `net` is its own, so nobody else is touched.
+// Whoever started it is gone, however that came. Its servers would keep it alive.
+process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+
+// mockttp listens on every interface of the machine and has no option for another.
 const listen = Server.prototype.listen;
 Server.prototype.listen = function (this: Server, port?: unknown, ...rest: unknown[]) {
   const where = typeof port === 'number' && rest.length === 0 ? [port, LOOPBACK] : [port, ...rest];
   return (listen as (...given: unknown[]) => Server).apply(this, where);
 };
 
-const port = parentPort!;
-const say = (message: FromWorker) => port.postMessage(message);
+const say = (message: FromProxies) => process.send!(message);
 const replies = new Map<number, (reply: Reply) => void>();
 let requests = 0;
 let dripping: Promise<string> | undefined;
@@ -29,7 +29,7 @@ const authority = await generateCACertificate({
   subject: { commonName: 'jobq-dev test, only for handlers under test' },
 });
 
-port.on('message', async (message: ToWorker) => {
+process.on('message', async (message: ToProxies) => {
   if (message.do === 'reply') {
     replies.get(message.request)?.(message.reply);
     replies.delete(message.request);
