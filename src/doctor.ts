@@ -153,7 +153,7 @@ async function checkSandboxes(config: Config): Promise<Finding[]> {
       const { mode, reason, bubblewrap } = provider.info;
       return {
         state: mode === 'warden' ? 'ok' : 'note',
-        found: `${isolation === 'namespaces' ? 'namespaces, no hardware boundary' : 'no isolation'}; no leftovers by ${containment}; memory limit: ${memory}; bubblewrap: ${isolation === 'namespaces' ? 'working (use --namespaces auto)' : bubblewrap}`,
+        found: `no isolation; no leftovers by ${containment}; memory limit: ${memory}; bubblewrap: ${isolation === 'namespaces' ? 'working (--namespaces auto: namespaces, no hardware boundary)' : bubblewrap}`,
         ...(mode === 'direct' && { todo: `${reason}: install perl for complete clean-up.` }),
       };
     } finally {

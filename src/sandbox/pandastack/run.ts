@@ -39,7 +39,6 @@ export class RemoteRun {
   readonly #times: PollTimes;
   readonly #captures: Record<Stream, OutputCapture>;
   readonly #at: Record<Stream, number> = { out: 0, err: 0 };
-  readonly #startedAt = performance.now();
   #answeredAt = performance.now();
   #skipped: Record<Stream, boolean> = { out: false, err: false };
   #timedOut = false;
@@ -67,6 +66,7 @@ export class RemoteRun {
 
   /** @throws what the caller's `onOutput` threw. */
   async result(): Promise<RunResult> {
+    const startedAt = performance.now();
     let reached = (): void => {};
     const deadline = new Promise<void>((resolve) => {
       reached = resolve;
@@ -81,7 +81,7 @@ export class RemoteRun {
       outcome,
       stdout: this.#finish('out'),
       stderr: this.#finish('err'),
-      durationMs: performance.now() - this.#startedAt,
+      durationMs: performance.now() - startedAt,
       memoryExceeded: false,
     };
   }

@@ -215,8 +215,8 @@ class Provider implements QemuProvider, MachineHost {
   /** A machine that goes on from the snapshot, awake and no twin of another. */
   async #restore(handlersDir: string): Promise<Vm> {
     this.#count += 1;
-    await Promise.all([inUse(this.snapshot.directory), inUse(path.dirname(this.image.kernel))]);
     const directory = path.join(this.options.workDir, String(this.#count));
+    await Promise.all([inUse(this.snapshot.directory), inUse(path.dirname(this.image.kernel))]);
     const vm = await Vm.start({ ...this.snapshot.plan, directory });
     this.#vms.add(vm);
     void vm.ended.then(() => this.#vms.delete(vm));
