@@ -143,7 +143,8 @@ export function sample(cases: readonly TestCase[], count: number): Set<TestCase>
     }
     // One of each expected end in turn, and of those with the same end, far apart ones.
     const groups = [...ends.values()].map((group) => spread(group, count));
-    for (let turn = 0; turn < count; turn += 1) {
+    // No more turns than there are cases: `count` may be as good as endless.
+    for (let turn = 0; turn < Math.min(count, others.length); turn += 1) {
       for (const group of groups) {
         const taken = [...chosen].filter((each) => each.kind === kind && !each.own).length;
         if (taken < count && group[turn] !== undefined) chosen.add(group[turn]!);

@@ -10,6 +10,8 @@ const READY_WITHIN_MS = 60_000;
 export class Emulator {
   #child;
   #said = '';
+  #settled = 0;
+  #heard = () => {};
   /** Resolves with where it answers, and rejects when it ends before. @type {Promise<string>} */
   ready;
   /** @type {Promise<unknown>} */
@@ -30,10 +32,10 @@ export class Emulator {
     });
     this.ended = once(this.#child, 'close');
     this.ready = new Promise((resolve, reject) => {
-      const late = setTimeout(
-        () => reject(new Error(`not ready within ${READY_WITHIN_MS} ms: ${this.#said}`)),
-        READY_WITHIN_MS,
-      );
+      const late = setTimeout(() => {
+        this.#child.kill('SIGKILL');
+        reject(new Error(`not ready within ${READY_WITHIN_MS} ms: ${this.#said}`));
+      }, READY_WITHIN_MS);
       createInterface({ input: this.#child.stdout }).on('line', (text) => {
         // The last line of a process that was killed may be cut.
         if (!text.endsWith('}')) return;
@@ -42,6 +44,8 @@ export class Emulator {
           this.isReady = true;
           resolve(line.url);
         }
+        if (line.event === 'settled') this.#settled += 1;
+        this.#heard();
         onLine(line);
       });
       this.ended.then(() => {
@@ -52,6 +56,16 @@ export class Emulator {
     });
     // Met by whoever waits for it.
     this.ready.catch(() => {});
+  }
+
+  /** Resolves once so many attempts were reported to have ended, or it has. @param {number} count */
+  async hasSettled(count) {
+    while (this.#settled < count) {
+      const heard = new Promise((resolve) => {
+        this.#heard = () => resolve(true);
+      });
+      if ((await Promise.race([heard, this.ended])) !== true) return;
+    }
   }
 
   /** @param {NodeJS.Signals} signal */

@@ -111,4 +111,8 @@ describe('the sample', () => {
     const own = many(10, { own: true });
     expect(sample([...own, ...many(10)], 2).size).toBe(12);
   });
+
+  it('takes all when as many are asked for as there can be', () => {
+    expect(sample(many(50), Number.MAX_SAFE_INTEGER).size).toBe(50);
+  });
 });
