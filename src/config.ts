@@ -24,6 +24,14 @@ export interface Config {
   handlersGiven: boolean;
   sandbox: SandboxName;
   namespaces: 'auto' | 'off' | 'require';
+  /** The hosted sandboxes; `PANDASTACK_API` and `PANDASTACK_API_KEY`, as its own tools read them. */
+  pandastack: { url: string | undefined; key: string | undefined; template: string };
+  /** Jobs of one kind that one sandbox takes, one after the other. */
+  jobsPerSandbox: number;
+  /** MicroVMs kept restored ahead of need. */
+  warm: number;
+  /** Absolute; undefined: one that is found. */
+  vmKernel: string | undefined;
   strict: boolean;
   cron: string;
   timezone: string;
@@ -99,7 +107,7 @@ export function loadConfig(sources: ConfigSources): { config: Config; warnings: 
   };
   const base = file === undefined ? cwd : path.dirname(file);
   // A path in the file is relative to the file, one given otherwise to where one stands.
-  const located = (key: 'dataDir' | 'handlers' | 'testDatabase', fallback: string) =>
+  const located = (key: 'dataDir' | 'handlers' | 'testDatabase' | 'vmKernel', fallback: string) =>
     path.resolve((flags[key] ?? fromEnv[key]) === undefined ? base : cwd, merged[key] ?? fallback);
   // Of two that exclude each other the flag wins over what lies further away.
   if (flags.memory === true && flags.databaseUrl === undefined) delete merged.databaseUrl;
@@ -121,6 +129,14 @@ export function loadConfig(sources: ConfigSources): { config: Config; warnings: 
     handlersGiven: merged.handlers !== undefined,
     sandbox: merged.sandbox ?? 'auto',
     namespaces: merged.namespaces ?? 'off',
+    pandastack: {
+      url: env.PANDASTACK_API,
+      key: env.PANDASTACK_API_KEY,
+      template: merged.pandastackTemplate ?? 'code-interpreter',
+    },
+    jobsPerSandbox: merged.jobsPerSandbox ?? 1,
+    warm: merged.warm ?? 0,
+    vmKernel: merged.vmKernel === undefined ? undefined : located('vmKernel', ''),
     strict: merged.strict ?? false,
     cron: merged.cron ?? '* * * * *',
     timezone: merged.timezone ?? 'UTC',

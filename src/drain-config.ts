@@ -2,15 +2,17 @@
 import path from 'node:path';
 import type { Config } from './config.js';
 import type { AttemptSettings } from './drain/attempt.js';
+import { neededPrograms } from './drain/programs.js';
 import { JobqError } from './errors.js';
 import { RETRY_POLICIES } from './job/retry.js';
 import { createProvider } from './sandbox/create.js';
 import type { SandboxProvider } from './sandbox/port.js';
 import { cleanLeftovers } from './sandbox/process/index.js';
+import { sharing } from './sandbox/shared.js';
 
 /**
  * The sandbox provider of a configuration; first ends what an earlier crash has left.
- * @param warn is told what was asked for and is not enforced here.
+ * @param warn is told what was asked for and is not enforced here, and what took long.
  * @throws JobqError `sandbox-unavailable`, under `strict` also for such a shortfall.
  */
 export async function makeProvider(
@@ -19,12 +21,20 @@ export async function makeProvider(
 ): Promise<SandboxProvider> {
   const journalDir = path.join(config.dataDir, 'journal');
   await cleanLeftovers(journalDir);
-  const provider = await createProvider({
+  const made = await createProvider({
     name: config.sandbox,
     workDir: path.join(config.dataDir, 'work'),
     journalDir,
     namespaces: config.namespaces,
+    handlersDir: config.handlers,
+    interpreters: () => neededPrograms(config.handlers, config.interpreters),
+    memoryBytes: config.memoryBytes,
+    kernel: config.vmKernel,
+    warm: config.warm,
+    pandastack: config.pandastack,
+    onProgress: warn,
   });
+  const provider = sharing(made, config.jobsPerSandbox);
   const [shortfall] = shortfalls(config, provider);
   if (shortfall === undefined) return provider;
   if (!config.strict) {

@@ -194,7 +194,7 @@ type Add = (
   parent: Command,
   usage: string,
   description: string,
-  groups: ('database' | 'drain')[],
+  groups: Parameters<typeof withOptions>[1][],
 ) => Command;
 
 function addJobs(
@@ -273,7 +273,7 @@ function addControl(
   );
   const sandbox = program
     .command('sandbox')
-    .description('where the running emulator’s attempts run')
+    .description('where attempts run')
     .action((_options, command: Command) => {
       refuseUnknown(command);
       command.help({ error: true });
@@ -282,6 +282,14 @@ function addControl(
   add(sandbox, 'use <provider>', 'from the next attempt on, without a restart', [
     'database',
   ]).action(running(async (command) => (await load()).useSandbox(command.args[0]!, command)));
+  add(sandbox, 'build', 'make what microVMs need from this machine’s programs', [
+    'place',
+    'attempt',
+  ])
+    .option('--vm-kernel <file>', 'a kernel (default: one that is found, else fetched by apt-get)')
+    .action(
+      running(async (command) => (await import('./commands/sandbox.js')).buildImage(command)),
+    );
 }
 
 /** A mistake that commander found, as our own kind of error; what it shows by itself passes. */

@@ -64,6 +64,7 @@ export function startAttempt(
       memoryBytes: settings.memoryBytes,
       ttlMs: settings.sandboxTtlMs,
       label: `job ${job.id}`,
+      kind: job.kind,
     });
     const sandboxStartMs = performance.now() - begunAt;
     await sandbox.write('payload.json', job.payload);

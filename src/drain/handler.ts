@@ -42,6 +42,11 @@ const INTERPRETERS: Record<string, readonly string[]> = {
 /** What each extension is run with: the built-in table with the config's `interpreters` on top. */
 export type Interpreters = Readonly<Record<string, readonly string[]>>;
 
+/** What an extension is run with, where neither a .venv nor tsx changes it. */
+export function interpreterOf(extension: string, overrides: Interpreters = {}): readonly string[] {
+  return { ...INTERPRETERS, ...overrides }[extension] ?? [];
+}
+
 /** The extensions that a handler may have, in the order in which they are looked for. */
 export function handlerExtensions(overrides: Interpreters = {}): string[] {
   return Object.keys({ ...INTERPRETERS, ...overrides });
@@ -173,7 +178,7 @@ export async function knownKinds(
 }
 
 /** Files under a directory, relative to it; hidden folders are not even entered (they are large). */
-async function* filesIn(dir: string, folder = ''): AsyncGenerator<string> {
+export async function* filesIn(dir: string, folder = ''): AsyncGenerator<string> {
   const entries = await readdir(path.join(dir, folder), { withFileTypes: true }).catch(() => []);
   for (const entry of entries) {
     if (isHidden(entry.name)) continue;

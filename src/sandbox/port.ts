@@ -35,6 +35,8 @@ export interface SandboxSpec {
   ttlMs: number;
   /** For journals and messages. */
   label: string;
+  /** The job's kind: jobs of one may share a sandbox. */
+  kind?: string;
 }
 
 export interface Command {
@@ -92,6 +94,12 @@ export interface Sandbox {
   write(path: string, data: string | Uint8Array): Promise<void>;
   /** Runs the command, at most once. A non-zero exit never throws. */
   run(command: Command): Promise<RunResult>;
+  /**
+   * Makes it ready for another job, after a run: an empty workspace, and that job's output directory.
+   * Absent where a new sandbox costs no more.
+   * @throws Error when it cannot be; then it is to be killed.
+   */
+  renew?(spec: SandboxSpec): Promise<void>;
   /** Destroys the sandbox and everything in it. Idempotent; resolves when nothing runs any more. */
   kill(): Promise<void>;
 }

@@ -230,7 +230,7 @@ describe('commands without an emulator', () => {
     [['drain', '--cron', '99 * * * *'], 2, /cron schedule "99 \* \* \* \*"/],
     [['drain', '--timezone', 'Mars/Base'], 2, /no time zone "Mars\/Base"/],
     [['drain', '--sandbox', 'proces'], 2, /--sandbox is "proces".*did you mean "process"/],
-    [['drain', '--memory', '--sandbox', 'qemu'], 3, /qemu/],
+    [['drain', '--memory', '--sandbox', 'pandastack'], 3, /PANDASTACK_API_KEY/],
     [['drain', '--config', 'nope.json'], 2, /no configuration file .*nope\.json/],
     [['reset'], 2, /no terminal to ask on/],
     [['prune', '--database-url', 'postgres://u@127.0.0.1:1/x'], 2, /keeps all its jobs unless/],

@@ -2,7 +2,7 @@
  * The suite that every sandbox provider must pass: docs of the port, and inputs that broke other
  * systems. A provider's test file calls `sandboxConformance` and adds what only it can show.
  */
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type {
@@ -225,6 +225,30 @@ export function sandboxConformance(name: string, makeProvider: MakeProvider): vo
         expect(second.stdout.text).toBe('1\n');
         expect(second.outcome).toEqual({ kind: 'exited', code: 2 });
       });
+    });
+
+    it('is ready for another job when it is renewed, where it can be', async () => {
+      const outputs = [1, 2].map((n) => join(scratch.root, `output-${n}`));
+      for (const folder of outputs) mkdirSync(folder);
+      writeFileSync(join(outputs[1]!, 'mine'), 'of the second');
+      const [first, second] = outputs.map((outputDir) => specFor(scratch, { outputDir }));
+      const sandbox = await provider.create(first!);
+      try {
+        if (sandbox.renew === undefined) return;
+        const args = [sandbox.outputDir];
+        const source = 'echo x > left; mkdir "$1/d"; echo one > "$1/d/kept"; sleep 60 &';
+        await sandbox.run(shell(scratch, source, { args }));
+        await sandbox.renew(second!);
+        await sandbox.write('payload.json', '{}');
+        const result = await sandbox.run(
+          shell(scratch, 'ls; cat "$1"/*; echo two > "$1/new"', { args }),
+        );
+        expect(result.stdout.text).toBe('payload.json\nof the second');
+        expect(readdirSync(outputs[0]!)).toEqual(['d']);
+        expect(readdirSync(outputs[1]!).sort()).toEqual(['mine', 'new']);
+      } finally {
+        await sandbox.kill();
+      }
     });
 
     it('keeps concurrent sandboxes apart', async () => {

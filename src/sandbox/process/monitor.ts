@@ -1,7 +1,7 @@
 /** jobq-dev's side of a monitor: the process that runs commands and ends all of each. */
 import type { Socket } from 'node:net';
-import { after } from './deadline.js';
-import { encodeFrame, FrameReader } from './frames.js';
+import { after } from '../deadline.js';
+import { encodeFrame, FrameReader } from '../frames.js';
 import { type Launch, type LaunchEnd, type Launched, type Sinks, signalName } from './launch.js';
 import { PATIENCE_MS, type Warden } from './warden.js';
 

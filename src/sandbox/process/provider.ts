@@ -160,7 +160,9 @@ class Provider implements ProcessProvider, SandboxHost {
       containment: containment(info),
       separateStderr: true,
     };
-    this.description = isolated ? 'process (namespaces)' : 'process (no isolation)';
+    this.description = isolated
+      ? 'process (namespaces, no hardware boundary)'
+      : 'process (no isolation)';
   }
 
   async create(spec: SandboxSpec): Promise<Sandbox> {

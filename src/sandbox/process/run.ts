@@ -1,8 +1,8 @@
 /** One run of a command: its deadline, its output, and how it ended. */
 import type { Outcome } from '../../job/outcome.js';
+import { after } from '../deadline.js';
 import { OutputCapture } from '../output.js';
 import type { CapturedOutput, Command, RunResult } from '../port.js';
-import { after } from './deadline.js';
 import type { ResolveFailure } from './interpreter.js';
 import { type Launch, type LaunchEnd, type Launched, signalName } from './launch.js';
 import type { Slot } from './starter.js';

@@ -1,7 +1,7 @@
 /** One sandbox of the process provider: a private directory, and what runs in it. */
 import { JobqError } from '../../errors.js';
+import { after } from '../deadline.js';
 import type { Command, RunResult, Sandbox, SandboxSpec } from '../port.js';
-import { after } from './deadline.js';
 import { HANDLER_PATH, type ResolveFailure, resolveProgram } from './interpreter.js';
 import type { Launch } from './launch.js';
 import { Run } from './run.js';

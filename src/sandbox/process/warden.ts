@@ -8,7 +8,7 @@ import { connect, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { after } from './deadline.js';
+import { after } from '../deadline.js';
 
 const SCRIPT = fileURLToPath(new URL('./warden.pl', import.meta.url));
 /** Perl starts within 20 ms; on a machine that swaps it can take long. */

@@ -1,0 +1,1 @@
+export { createPandastackProvider } from './provider.js';

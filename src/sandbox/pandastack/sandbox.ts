@@ -1,0 +1,270 @@
+/** One sandbox of the hosted service. */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { JobqError } from '../../errors.js';
+import { after } from '../deadline.js';
+import type { Command, RunResult, Sandbox, SandboxSpec } from '../port.js';
+import { HANDLER_PATH } from '../process/interpreter.js';
+import { replaceContent } from '../replace-content.js';
+import { asUnavailable, type PandastackApi } from './api.js';
+import { type PollTimes, RemoteRun } from './run.js';
+import {
+  EMPTY,
+  HANDLERS,
+  OUTPUT,
+  OWN,
+  PREPARE,
+  pack,
+  placeFile,
+  readPiece,
+  runScript,
+  stop,
+  unpack,
+  WORKSPACE,
+} from './script.js';
+
+/** What the service takes as one file. */
+const MOST_BYTES = 32 * 1024 ** 2;
+/** After a timeout the job's files come out if they do it soon. */
+const FILES_AFTER_TIMEOUT_MS = 5_000;
+const NOTHING = { text: '', totalBytes: 0, truncated: false };
+
+export interface RemoteHost {
+  readonly api: PandastackApi;
+  readonly times: PollTimes;
+  /** Called once; destroys the sandbox at the service. */
+  release(sandbox: PandastackSandbox): Promise<void>;
+}
+
+export class PandastackSandbox implements Sandbox {
+  readonly workspace = WORKSPACE;
+  readonly outputDir = OUTPUT;
+  readonly id: string;
+  #spec: SandboxSpec;
+  readonly #host: RemoteHost;
+  #cancelTtl: () => void = () => {};
+  readonly #runs = new Set<RemoteRun>();
+  #handlers = '';
+  #count = 0;
+  #turn: Promise<unknown> = Promise.resolve();
+  #killing: Promise<void> | undefined;
+  #why = 'the sandbox was killed';
+
+  constructor(id: string, spec: SandboxSpec, host: RemoteHost) {
+    this.id = id;
+    this.#spec = spec;
+    this.#host = host;
+  }
+
+  /** Makes it ready for a job. @throws JobqError `sandbox-unavailable`, ApiFault */
+  async prepare(): Promise<void> {
+    await this.#shell(PREPARE);
+    const { ttlMs } = this.#spec;
+    await this.#sendOutput();
+    this.#cancelTtl = after(ttlMs, () =>
+      this.#destroyBecause(`the sandbox reached its time to live of ${ttlMs} ms`),
+    );
+  }
+
+  renew(spec: SandboxSpec): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#shell(EMPTY);
+      this.#spec = spec;
+      await this.#sendOutput();
+    });
+  }
+
+  /** @throws JobqError `input` for a path outside, `sandbox-unavailable` after `kill`. */
+  write(file: string, data: string | Uint8Array): Promise<void> {
+    const parts = file.split('/');
+    if (file.includes('\0') || parts.some((part) => ['', '.', '..'].includes(part))) {
+      return Promise.reject(outside(file));
+    }
+    return this.#inTurn(async () => {
+      if (this.#killing) throw new JobqError('sandbox-unavailable', `cannot write: ${this.#why}`);
+      const bytes = typeof data === 'string' ? Buffer.from(data) : data;
+      refuseLarge(bytes, JSON.stringify(file));
+      this.#count += 1;
+      const uploaded = `${OWN}/in-${this.#count}`;
+      try {
+        await this.#host.api.put(this.id, uploaded, bytes);
+        const { exitCode } = await this.#host.api.execAgain(this.id, placeFile(uploaded, file));
+        if (exitCode === 3) throw outside(file);
+        if (exitCode !== 0) throw new JobqError('sandbox-unavailable', `cannot write ${file}`);
+      } catch (error) {
+        throw asUnavailable(`cannot write ${JSON.stringify(file)}`, error);
+      }
+    });
+  }
+
+  run(command: Command): Promise<RunResult> {
+    return this.#inTurn(() => this.#run(command));
+  }
+
+  kill(): Promise<void> {
+    this.#killing ??= this.#destroy();
+    return this.#killing;
+  }
+
+  async #run(command: Command): Promise<RunResult> {
+    if (this.#killing) return notRun({ kind: 'lost', reason: this.#why });
+    const env = { PATH: HANDLER_PATH, HOME: WORKSPACE, LANG: 'C.UTF-8', ...command.env };
+    const { interpreter, script, args } = command;
+    if ([...interpreter, script, ...args, ...Object.entries(env).flat()].join('').includes('\0')) {
+      const text = 'an argument or environment variable holds a NUL character\n';
+      return notRun({ kind: 'exited', code: 126 }, text);
+    }
+    this.#count += 1;
+    const folder = `${OWN}/run-${this.#count}`;
+    const run = new RemoteRun(this.#host.api, this.id, folder, command, this.#host.times);
+    this.#runs.add(run);
+    try {
+      await this.#sendHandlers();
+      const source = Buffer.from(runScript(folder, command, env));
+      await this.#host.api.put(this.id, `${folder}.sh`, source);
+    } catch (error) {
+      this.#runs.delete(run);
+      const reason = this.#killing ? this.#why : (error as Error).message;
+      return notRun({ kind: 'lost', reason });
+    }
+    try {
+      const result = await run.result();
+      if (!this.#killing && result.outcome.kind !== 'lost') await this.#fetchOutput(result);
+      return result;
+    } catch (error) {
+      await this.#host.api.execOnce(this.id, stop(folder)).catch(() => {});
+      this.#destroyBecause('what listens to its output failed');
+      throw error;
+    } finally {
+      this.#runs.delete(run);
+    }
+  }
+
+  /** What earlier attempts of the job have left for it. */
+  async #sendOutput(): Promise<void> {
+    const { outputDir } = this.#spec;
+    if ((await readdir(outputDir)).length === 0) return;
+    await this.#upload(await packed(outputDir), OUTPUT, 'the output directory');
+  }
+
+  /** The handlers as they are now, when they are others than before. */
+  async #sendHandlers(): Promise<void> {
+    const archive = await packed(this.#spec.handlersDir);
+    const hash = createHash('sha256').update(archive).digest('hex');
+    if (hash === this.#handlers) return;
+    await this.#upload(archive, HANDLERS, `the handlers directory ${this.#spec.handlersDir}`);
+    this.#handlers = hash;
+  }
+
+  async #upload(archive: Buffer, folder: string, what: string): Promise<void> {
+    refuseLarge(archive, what);
+    await this.#host.api.put(this.id, `${OWN}/in.tar`, archive);
+    await this.#shell(unpack(`${OWN}/in.tar`, folder));
+  }
+
+  /** @throws Error when it fails. */
+  async #shell(line: string): Promise<string> {
+    const { stdout, stderr, exitCode } = await this.#host.api.execAgain(this.id, line);
+    if (exitCode !== 0) throw new Error(`in the sandbox: ${stderr.trim() || `status ${exitCode}`}`);
+    return stdout;
+  }
+
+  async #fetchOutput(result: RunResult): Promise<void> {
+    const timedOut = result.outcome.kind === 'timeout';
+    const fetched = this.#receiveOutput();
+    const limited = timedOut ? Promise.race([fetched, later(FILES_AFTER_TIMEOUT_MS)]) : fetched;
+    await limited.catch((error: Error) => {
+      if (timedOut) return;
+      const reason = `its output could not be fetched: ${error.message}`;
+      result.outcome = { kind: 'lost', reason };
+      this.#destroyBecause(reason);
+    });
+    // As with every microVM: a timeout takes the sandbox with it.
+    if (timedOut) this.#destroyBecause('the sandbox timed out');
+  }
+
+  async #receiveOutput(): Promise<void> {
+    const { outputDir } = this.#spec;
+    const archive = `${OWN}/out.tar`;
+    const size = Number(await this.#shell(pack(archive)));
+    const pieces: Buffer[] = [];
+    for (let at = 0; at < size; ) {
+      const piece = Buffer.from(await this.#shell(readPiece(archive, at)), 'base64');
+      if (piece.length === 0) throw new Error('the archive ends too soon');
+      pieces.push(piece);
+      at += piece.length;
+    }
+    const temporary = await mkdtemp(path.join(tmpdir(), 'jobq-output-'));
+    try {
+      const file = path.join(temporary, 'archive');
+      const fresh = path.join(temporary, 'content');
+      await mkdir(fresh);
+      await writeFile(file, Buffer.concat(pieces));
+      // What comes is not trusted: an empty folder, and tar follows no path and no link out of it.
+      await promisify(execFile)('tar', ['-xf', file, '-C', fresh, '--no-same-owner']);
+      await replaceContent(outputDir, fresh);
+    } finally {
+      await rm(temporary, { recursive: true, force: true });
+    }
+  }
+
+  #destroyBecause(why: string): void {
+    if (this.#killing) return;
+    this.#why = why;
+    void this.kill();
+  }
+
+  async #destroy(): Promise<void> {
+    this.#cancelTtl();
+    for (const run of this.#runs) run.lose(this.#why);
+    await this.#host.release(this);
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(work);
+    this.#turn = done.catch(() => {});
+    return done;
+  }
+}
+
+async function packed(folder: string): Promise<Buffer> {
+  const args = ['-cf', '-', '--exclude=./.git', '--exclude=__pycache__', '-C', folder, '.'];
+  // A little more than is allowed, to say so.
+  const options = { encoding: 'buffer', maxBuffer: 2 * MOST_BYTES } as const;
+  return (await promisify(execFile)('tar', args, options)).stdout;
+}
+
+function refuseLarge(bytes: Uint8Array, what: string): void {
+  if (bytes.length <= MOST_BYTES) return;
+  throw new JobqError(
+    'sandbox-unavailable',
+    `${what} is ${bytes.length} bytes; PandaStack takes 32 MiB`,
+    'Put packages into the template of the sandbox.',
+  );
+}
+
+function later(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+function notRun(outcome: RunResult['outcome'], stderr = ''): RunResult {
+  return {
+    outcome,
+    stdout: NOTHING,
+    stderr: { ...NOTHING, text: stderr, totalBytes: stderr.length },
+    durationMs: 0,
+    memoryExceeded: false,
+  };
+}
+
+function outside(file: string): JobqError {
+  return new JobqError(
+    'input',
+    `cannot write ${JSON.stringify(file)}: not a path inside the sandbox's workspace`,
+    'Give a relative path, without "..", that no link leads elsewhere and no directory has.',
+  );
+}
