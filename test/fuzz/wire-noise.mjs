@@ -96,7 +96,7 @@ const ENDLESS = [
 function conversation(random) {
   const pieces = [];
   for (let n = random.between(1, 6); n > 0; n -= 1) {
-    const sql = /** @type {string} */ (random.pick(random.chance(0.01) ? ENDLESS : HARD));
+    const sql = /** @type {string} */ (random.pick(random.chance(0.005) ? ENDLESS : HARD));
     const what = random.weighted({ query: 4, extended: 4, copy: 2, other: 1, noise: 1 });
     if (what === 'query') pieces.push(message('Q', sql));
     else if (what === 'extended') pieces.push(...extended(sql));

@@ -6,10 +6,12 @@ import pg from 'pg';
 
 /**
  * What a well-behaved client may meet, and begins anew after: the engine was opened again, or it
- * found no place. On a machine that is busy with other things its own transaction may idle too long.
+ * found no place. On a machine that is busy with other things its own transaction may idle, and its
+ * statements run, for too long.
  */
 const RETRYABLE = new Set([
   '25P03',
+  '57014',
   '57P02',
   '57P01',
   '57P03',
@@ -89,7 +91,7 @@ export function sqlWitness(url) {
 const JOB = `insert into jobs (kind, payload) values ('sql', jsonb_build_object('n', $1::int))`;
 
 /** @param {string} url */
-async function connect(url) {
+export async function connect(url) {
   const client = new pg.Client({ connectionString: url, application_name: 'witness' });
   // Met at the next query.
   client.on('error', () => {});
