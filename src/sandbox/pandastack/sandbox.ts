@@ -1,16 +1,12 @@
 /** One sandbox of the hosted service. */
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { promisify } from 'node:util';
+import { readdir } from 'node:fs/promises';
 import { JobqError } from '../../errors.js';
 import { after } from '../deadline.js';
 import type { Command, RunResult, Sandbox, SandboxSpec } from '../port.js';
 import { HANDLER_PATH } from '../process/interpreter.js';
-import { replaceContent } from '../replace-content.js';
 import { asUnavailable, type PandastackApi } from './api.js';
+import { packed, refuseLarge, unpackInto } from './archive.js';
 import { type PollTimes, RemoteRun } from './run.js';
 import {
   EMPTY,
@@ -27,10 +23,10 @@ import {
   WORKSPACE,
 } from './script.js';
 
-/** What the service takes as one file. */
-const MOST_BYTES = 32 * 1024 ** 2;
 /** After a timeout the job's files come out if they do it soon. */
 const FILES_AFTER_TIMEOUT_MS = 5_000;
+/** Beside the handlers, and no part of them. */
+const NO_HANDLERS = ['./.git', '__pycache__'];
 const NOTHING = { text: '', totalBytes: 0, truncated: false };
 
 export interface RemoteHost {
@@ -148,20 +144,20 @@ export class PandastackSandbox implements Sandbox {
   async #sendOutput(): Promise<void> {
     const { outputDir } = this.#spec;
     if ((await readdir(outputDir)).length === 0) return;
-    await this.#upload(await packed(outputDir), OUTPUT, 'the output directory');
+    await this.#upload(await packed(outputDir, 'the output directory'), OUTPUT);
   }
 
   /** The handlers as they are now, when they are others than before. */
   async #sendHandlers(): Promise<void> {
-    const archive = await packed(this.#spec.handlersDir);
+    const { handlersDir } = this.#spec;
+    const archive = await packed(handlersDir, `the handlers directory ${handlersDir}`, NO_HANDLERS);
     const hash = createHash('sha256').update(archive).digest('hex');
     if (hash === this.#handlers) return;
-    await this.#upload(archive, HANDLERS, `the handlers directory ${this.#spec.handlersDir}`);
+    await this.#upload(archive, HANDLERS);
     this.#handlers = hash;
   }
 
-  async #upload(archive: Buffer, folder: string, what: string): Promise<void> {
-    refuseLarge(archive, what);
+  async #upload(archive: Buffer, folder: string): Promise<void> {
     await this.#host.api.put(this.id, `${OWN}/in.tar`, archive);
     await this.#shell(unpack(`${OWN}/in.tar`, folder));
   }
@@ -188,7 +184,6 @@ export class PandastackSandbox implements Sandbox {
   }
 
   async #receiveOutput(): Promise<void> {
-    const { outputDir } = this.#spec;
     const archive = `${OWN}/out.tar`;
     const size = Number(await this.#shell(pack(archive)));
     const pieces: Buffer[] = [];
@@ -198,18 +193,7 @@ export class PandastackSandbox implements Sandbox {
       pieces.push(piece);
       at += piece.length;
     }
-    const temporary = await mkdtemp(path.join(tmpdir(), 'jobq-output-'));
-    try {
-      const file = path.join(temporary, 'archive');
-      const fresh = path.join(temporary, 'content');
-      await mkdir(fresh);
-      await writeFile(file, Buffer.concat(pieces));
-      // What comes is not trusted: an empty folder, and tar follows no path and no link out of it.
-      await promisify(execFile)('tar', ['-xf', file, '-C', fresh, '--no-same-owner']);
-      await replaceContent(outputDir, fresh);
-    } finally {
-      await rm(temporary, { recursive: true, force: true });
-    }
+    await unpackInto(this.#spec.outputDir, Buffer.concat(pieces));
   }
 
   #destroyBecause(why: string): void {
@@ -229,22 +213,6 @@ export class PandastackSandbox implements Sandbox {
     this.#turn = done.catch(() => {});
     return done;
   }
-}
-
-async function packed(folder: string): Promise<Buffer> {
-  const args = ['-cf', '-', '--exclude=./.git', '--exclude=__pycache__', '-C', folder, '.'];
-  // A little more than is allowed, to say so.
-  const options = { encoding: 'buffer', maxBuffer: 2 * MOST_BYTES } as const;
-  return (await promisify(execFile)('tar', args, options)).stdout;
-}
-
-function refuseLarge(bytes: Uint8Array, what: string): void {
-  if (bytes.length <= MOST_BYTES) return;
-  throw new JobqError(
-    'sandbox-unavailable',
-    `${what} is ${bytes.length} bytes; PandaStack takes 32 MiB`,
-    'Put packages into the template of the sandbox.',
-  );
 }
 
 function later(ms: number): Promise<void> {

@@ -21,6 +21,10 @@ if (missing !== undefined && process.env.JOBQ_REQUIRE_QEMU === '1') {
   throw new Error(`JOBQ_REQUIRE_QEMU=1, but there are no microVMs here; first: ${missing}`);
 }
 
+if (missing !== undefined) {
+  process.stderr.write(`microVMs are not tested here; first: ${missing}\n`);
+}
+
 /** Tests that need a microVM; skipped, with what to do about it, where there can be none. */
 export const describeMachines = describe.skipIf(missing !== undefined);
 export const withWhy = (name: string) =>

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Kernel, kernelsHere } from '#src/sandbox/qemu/kernel.js';
 import { probeBoot } from '#src/sandbox/qemu/probe.js';
 import { findTools, type Tools } from '#src/sandbox/qemu/tools.js';
-import { handler, makeScratch, removeScratch, type Scratch } from '../helpers.js';
-import { describeMachines, withWhy } from './machines.js';
+import { handler, makeScratch, removeScratch, type Scratch } from './helpers.js';
+import { describeMachines, withWhy } from './qemu/machines.js';
 
 describeMachines(withWhy('the probe'), () => {
   let scratch: Scratch;
