@@ -2,7 +2,8 @@
 import type { SystemClock } from '../clock.js';
 import type { Database } from '../db/port.js';
 import type { Cron } from '../drain/cron.js';
-import type { Drainer, Held } from '../drain/drainer.js';
+import type { Drainer } from '../drain/drainer.js';
+import type { Held } from '../drain/endings.js';
 import type { Interpreters } from '../drain/handler.js';
 import type { Events } from '../events.js';
 import type { SandboxProvider } from '../sandbox/port.js';

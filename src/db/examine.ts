@@ -6,7 +6,7 @@
 import { uptime } from 'node:os';
 import { damaged } from './damage.js';
 import type { OwnerInfo } from './lock.js';
-import type { Database, Queryable } from './port.js';
+import { type Database, DatabaseError, type Queryable } from './port.js';
 
 /** Our tables with their keys, on which each has an index. */
 const TABLES = { jobs: 'id', job_attempts: 'id', jobq_migrations: 'version' } as const;
@@ -23,10 +23,16 @@ const BY_FILE = 'set local enable_seqscan = on; set local enable_indexscan = off
  * @throws JobqError `directory-unusable`
  */
 export async function glance(db: Database): Promise<void> {
-  const looks = (await existing(db)).map(
-    (table) => `select ${TABLES[table]} from ${table} order by ${TABLES[table]} desc limit 1`,
+  const looks = Object.entries(TABLES).map(
+    ([table, key]) => `select from ${table} order by ${key} desc limit 1`,
   );
-  await db.exec(['begin', BY_INDEX, ...looks, 'commit'].join('; '));
+  try {
+    // Sent together, they are one transaction: the settings end with it.
+    await db.exec([BY_INDEX, ...looks].join('; '));
+  } catch (error) {
+    const neverMigrated = error instanceof DatabaseError && error.sqlstate === '42P01';
+    if (!neverMigrated) throw error;
+  }
 }
 
 /**

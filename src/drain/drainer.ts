@@ -5,57 +5,28 @@
 
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Clock } from '../clock.js';
-import type { Database } from '../db/port.js';
-import type { DrainCounts, Events, TickCause } from '../events.js';
-import { jitter, type RetryPolicy } from '../job/retry.js';
+import type { DrainCounts, TickCause } from '../events.js';
 import { type Claim, claim } from '../queue/claim.js';
 import { reap } from '../queue/reap.js';
-import { release } from '../queue/release.js';
-import { type Settled, settle } from '../queue/settle.js';
 import type { SandboxProvider } from '../sandbox/port.js';
-import {
-  type AttemptResult,
-  type AttemptSettings,
-  type RunningAttempt,
-  startAttempt,
-} from './attempt.js';
+import { type AttemptSettings, startAttempt } from './attempt.js';
+import { type EndingOptions, Endings, type Held } from './endings.js';
 import { Leases } from './leases.js';
-import { patiently, unlessAborted } from './patience.js';
-import { verdictOf } from './verdict.js';
+import { unlessAborted } from './patience.js';
 
 /** How long a stop waits, after the last attempt has ended, for a database that is away. */
 const LAST_PATIENCE_MS = 2_000;
 
-export interface DrainerOptions {
-  db: Database;
-  clock: Clock;
-  events: Events;
+export interface DrainerOptions extends EndingOptions {
   /** Asked before each claim, so that a swap affects the next attempt, never a running one. */
   provider: () => SandboxProvider;
   attempt: AttemptSettings;
-  retryPolicy: RetryPolicy;
-  /** Makes the jitter repeatable. */
-  seed?: string | undefined;
-  leaseMs: number;
   /** Rows claimed by one statement, at most. */
   batch: number;
   /** Attempts that run at a time. */
   concurrency: number;
-  /** How long a result is kept for a database that is away; never longer than the lease. */
-  patienceMs: number;
   /** Called before each claim: replay puts in what has arrived. */
   beforeClaim?: () => Promise<void>;
-}
-
-/** A claim of this drainer whose attempt runs. */
-export interface Held {
-  claim: Claim;
-  attempt: RunningAttempt;
-  provider: SandboxProvider;
-  startedAt: Date;
-  /** Set when shutdown ends it: its claim is given back. */
-  releasing: boolean;
 }
 
 interface Drain {
@@ -80,6 +51,7 @@ export class Drainer {
   #claimingFor: SandboxProvider | undefined;
   #unused = new Set<() => void>();
   readonly #leases: Leases;
+  readonly #endings: Endings;
   readonly #givingUp = new AbortController();
 
   constructor(options: DrainerOptions) {
@@ -94,6 +66,7 @@ export class Drainer {
       held: () => this.held.map(({ claim }) => claim),
       onLost: (claimId) => this.kill(claimId),
     });
+    this.#endings = new Endings(options, this.#givingUp.signal);
   }
 
   /** The attempts that run now. */
@@ -288,23 +261,12 @@ export class Drainer {
 
   /** Waits for the attempt, then settles or releases its job. Never throws. */
   async #finish(held: Held, counts: DrainCounts): Promise<void> {
-    const { db, clock, events } = this.#options;
     const { claim: job } = held;
     try {
-      const result = await held.attempt.result;
-      if (held.releasing && !result.ok) {
-        const options = { id: job.id, claimId: job.claim_id };
-        const owned = await this.#patiently(() => release(db, { ...options, now: clock.now() }));
-        const at = clock.now();
-        if (owned) events.emit('released', { at, job });
-        else events.emit('superseded', { at, job, outcome: result.outcome });
-        return;
-      }
-      const settled = await this.#settle(job, result);
-      this.#report(held, result, settled, counts);
+      await this.#endings.write(held, await held.attempt.result, counts);
     } catch (error) {
       this.#failure ??= error;
-      events.emit('warning', {
+      this.#options.events.emit('warning', {
         message: `how job ${job.id} ended could not be written: ${(error as Error).message}; its claim runs out with the lease`,
       });
     } finally {
@@ -312,48 +274,6 @@ export class Drainer {
       this.#tellUnused();
       this.#wake();
     }
-  }
-
-  async #settle(job: Claim, result: AttemptResult): Promise<Settled> {
-    const { db, clock, retryPolicy, seed } = this.#options;
-    const now = clock.now();
-    const delayMs = retryPolicy(job.attempts, jitter(seed, job.id, job.attempts));
-    const verdict = verdictOf(job, result, new Date(now.getTime() + delayMs));
-    return this.#patiently(() => settle(db, verdict, { now }));
-  }
-
-  #report(held: Held, result: AttemptResult, settled: Settled, counts: DrainCounts): void {
-    const { clock, events } = this.#options;
-    const { claim: job, provider } = held;
-    const at = clock.now();
-    if (!settled.owned) {
-      events.emit('superseded', { at, job, outcome: result.outcome });
-      return;
-    }
-    const status = settled.status!;
-    counts[status === 'pending' ? 'retried' : status] += 1;
-    events.emit('settled', {
-      at,
-      job,
-      provider: provider.name,
-      status,
-      outcome: result.outcome,
-      error: result.error,
-      durationMs: result.durationMs,
-      sandboxStartMs: result.sandboxStartMs,
-      peakMemoryBytes: result.peakMemoryBytes,
-      stdout: result.stdout.text,
-      runAfter: status === 'pending' ? settled.run_after : undefined,
-    });
-  }
-
-  /** What is kept longer than the lease may be another's by then. */
-  #patiently<T>(work: () => Promise<T>): Promise<T> {
-    const { patienceMs, leaseMs } = this.#options;
-    return patiently(work, {
-      forMs: Math.min(patienceMs, leaseMs),
-      signal: this.#givingUp.signal,
-    });
   }
 }
 
