@@ -6,7 +6,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpus, tmpdir } from 'node:os';
 import path from 'node:path';
 import { PostgresServer } from '../support/postgres-server.mjs';
 import { createDatabase } from './arena.mjs';
@@ -34,13 +34,16 @@ export async function fleet({ cli, jobs }) {
       const burst = Math.ceil(jobs * share);
       const cwd = path.join(root, `${drainers}`);
       const databaseUrl = await createDatabase(server.url, `fleet_${drainers}`);
+      const before = cpuTimes();
       const { seconds, doubled } = await drainBurst({ cli, cwd, databaseUrl, drainers, burst });
+      const after = cpuTimes();
+      const busy = 1 - (after.idle - before.idle) / (after.all - before.all);
       const perSecond = burst / seconds;
       alone ??= perSecond;
       console.log(
         `${drainers} ${drainers === 1 ? 'drainer ' : 'drainers'}  ${burst} jobs in ${seconds.toFixed(1)} s: ` +
           `${perSecond.toFixed(0)} jobs a second, ${(perSecond / alone).toFixed(2)} × one; ` +
-          `${doubled} not run exactly once`,
+          `cores ${(busy * 100).toFixed(0)} % busy; ${doubled} not run exactly once`,
       );
       wrong += doubled;
     }
@@ -49,6 +52,16 @@ export async function fleet({ cli, jobs }) {
     await server.close();
     rmSync(root, { recursive: true, force: true });
   }
+}
+
+/** Of all cores together, since they were started, in milliseconds. */
+function cpuTimes() {
+  const sum = { idle: 0, all: 0 };
+  for (const { times } of cpus()) {
+    sum.idle += times.idle;
+    sum.all += times.user + times.nice + times.sys + times.idle + times.irq;
+  }
+  return sum;
 }
 
 /**
