@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startAttempt } from '#src/drain/attempt.js';
 import { createProvider } from '#src/sandbox/create.js';
-import { compare, report, timed } from './measure.mjs';
+import { compare, report, spread, timed } from './measure.mjs';
 
 const SCRIPTS = {
   'work.py': 'import json, sys\nprint(len(json.load(open(sys.argv[1]))))\n',
@@ -21,18 +21,6 @@ function bareRun(program, script, payload) {
     child.stderr.resume();
     child.on('close', (code) => (code === 0 ? resolve(undefined) : reject(new Error(`${code}`))));
   });
-}
-
-/** Runs `total` pieces of work, `width` at a time. */
-async function spread(total, width, work) {
-  let next = 0;
-  const lane = async () => {
-    while (next < total) {
-      next += 1;
-      await work(next);
-    }
-  };
-  await Promise.all(Array.from({ length: width }, lane));
 }
 
 export async function attempt() {

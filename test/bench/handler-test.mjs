@@ -9,7 +9,7 @@ import { Lab } from '#src/handler-test/lab.js';
 import { testHandlers } from '#src/handler-test/test-handlers.js';
 import { storedPayloads } from '#src/queue/stored-payload.js';
 import { createProvider } from '#src/sandbox/create.js';
-import { compare, report, timed } from './measure.mjs';
+import { compare, report, spread, timed } from './measure.mjs';
 
 const HANDLERS = {
   python: {
@@ -33,18 +33,6 @@ console.log(JSON.parse(readFileSync(process.argv[2], 'utf8')).n);
   },
 };
 const JOBS = 2;
-
-/** Runs `total` pieces of work, `JOBS` at a time. */
-async function spread(total, work) {
-  let next = 0;
-  const lane = async () => {
-    while (next < total) {
-      next += 1;
-      await work(next);
-    }
-  };
-  await Promise.all(Array.from({ length: JOBS }, lane));
-}
 
 export async function handlerTest() {
   const dir = mkdtempSync(path.join(tmpdir(), 'jobq-bench-'));
@@ -109,7 +97,7 @@ export async function handlerTest() {
     await test(cases('python', 4), ['runs']); // the proxies are loaded
     for (const kind of Object.keys(HANDLERS)) {
       const ours = () => timed(() => test(cases(kind, 20), ['runs']));
-      const bare = () => timed(() => spread(20, (id) => bareAttempt(kind, id)));
+      const bare = () => timed(() => spread(20, JOBS, (id) => bareAttempt(kind, id)));
       await ours();
       report(
         `the check "runs" over bare attempts, ${kind}`,

@@ -32,6 +32,23 @@ export async function timed(work) {
 }
 
 /**
+ * Runs `total` pieces of work, `width` at a time.
+ * @param {number} total
+ * @param {number} width
+ * @param {(n: number) => Promise<unknown>} work gets its number, from 1 on
+ */
+export async function spread(total, width, work) {
+  let next = 0;
+  const lane = async () => {
+    while (next < total) {
+      next += 1;
+      await work(next);
+    }
+  };
+  await Promise.all(Array.from({ length: width }, lane));
+}
+
+/**
  * Prints one figure. `limit` is what the project asks of it; `atLeast` turns it round.
  * @param {string} name
  * @param {{ ours: number, bare: number }} times

@@ -1,13 +1,13 @@
 // @ts-check
 /** One run: trouble for a while, calm until everything has settled, and a look at what is left. */
 import path from 'node:path';
+import { Random } from '../support/random.mjs';
 import { Arena } from './arena.mjs';
 import { firstJobsDone, hurry, settleAll } from './calm.mjs';
 import { check } from './check.mjs';
 import { gather } from './evidence.mjs';
 import { HttpInserter, SqlInserter } from './inserts.mjs';
 import { leftovers } from './leftovers.mjs';
-import { Random } from './random.mjs';
 import { printFigures, printViolations } from './report.mjs';
 import { Trouble } from './trouble.mjs';
 

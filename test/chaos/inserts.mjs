@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { KINDS } from './handlers.mjs';
 
-/** @typedef {import('./random.mjs').Random} Random */
+/** @typedef {import('../support/random.mjs').Random} Random */
 
 const ANSWER_WITHIN_MS = 5_000;
 const AGAIN_MS = 200;

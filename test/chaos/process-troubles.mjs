@@ -7,7 +7,7 @@ import { busyOwners, handlersOf, signal, wardensOf } from './alive.mjs';
 
 /**
  * @param {import('./arena.mjs').Arena} arena
- * @param {import('./random.mjs').Random} random
+ * @param {import('../support/random.mjs').Random} random
  * @returns {Record<string, import('./trouble.mjs').Way>}
  */
 export function processTroubles({ root, drainers, shared, localEmulator, local, leaseMs }, random) {

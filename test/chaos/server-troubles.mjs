@@ -10,7 +10,7 @@ export class ServerTroubles {
   /** Half-open connections that stay so. @type {(() => void)[]} */
   #thaws = [];
 
-  /** @param {import('./arena.mjs').Arena} arena @param {import('./random.mjs').Random} random */
+  /** @param {import('./arena.mjs').Arena} arena @param {import('../support/random.mjs').Random} random */
   constructor(arena, random) {
     this.arena = arena;
     this.random = random;

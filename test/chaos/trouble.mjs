@@ -29,7 +29,7 @@ export class Trouble {
   /** What has still to be undone. @type {Set<Promise<void>>} */
   #underWay = new Set();
 
-  /** @param {import('./arena.mjs').Arena} arena @param {import('./random.mjs').Random} random */
+  /** @param {import('./arena.mjs').Arena} arena @param {import('../support/random.mjs').Random} random */
   constructor(arena, random) {
     this.arena = arena;
     this.random = random;

@@ -20,7 +20,7 @@ const LONGER = 1.2;
 /**
  * @typedef {{
  *   dist: string, cwd: string, dataDir: string, oldDir: string,
- *   random: import('./random.mjs').Random, ledger: import('./ledger.mjs').Ledger,
+ *   random: import('../support/random.mjs').Random, ledger: import('./ledger.mjs').Ledger,
  *   usual: { firstStartMs: number, startMs: number, migrateMs: number, closeMs: number },
  *   faults: string[],
  * }} Run
@@ -64,8 +64,8 @@ export const PHASES = {
       await emulator.ready;
       const inserting = insertUntilGone(run, emulator);
       // As many ends as a busy machine makes it wait for, or a moment before the first.
-      await emulator.hasSettled(Math.floor(run.random.between(0, 6)));
-      await delay(run.random.between(0, 500));
+      await emulator.hasSettled(Math.floor(run.random.within(0, 6)));
+      await delay(run.random.within(0, 500));
       await emulator.kill();
       await inserting;
       return true;
@@ -77,11 +77,11 @@ export const PHASES = {
       const emulator = startEmulator(run);
       await emulator.ready;
       const inserting = insertUntilGone(run, emulator);
-      await delay(run.random.between(50, 600));
+      await delay(run.random.within(50, 600));
       emulator.signal('SIGTERM');
       const over = await Promise.race([
         emulator.ended.then(() => true),
-        delay(run.random.between(0, run.usual.closeMs * LONGER)).then(() => false),
+        delay(run.random.within(0, run.usual.closeMs * LONGER)).then(() => false),
       ]);
       await emulator.kill();
       await inserting;
@@ -92,7 +92,7 @@ export const PHASES = {
     weight: 3,
     async kill(run) {
       const emulator = startEmulator(run);
-      await delay(run.random.between(0, run.usual.startMs * LONGER));
+      await delay(run.random.within(0, run.usual.startMs * LONGER));
       const inside = !emulator.isReady;
       await emulator.kill();
       return inside;
@@ -104,7 +104,7 @@ export const PHASES = {
       const dataDir = path.join(run.cwd, 'first');
       rmSync(dataDir, { recursive: true, force: true });
       const killed = startEmulator(run, dataDir);
-      await delay(run.random.between(0, run.usual.firstStartMs * LONGER));
+      await delay(run.random.within(0, run.usual.firstStartMs * LONGER));
       const inside = !killed.isReady;
       await killed.kill();
       const next = startEmulator(run, dataDir);
@@ -123,7 +123,7 @@ export const PHASES = {
       const migrating = jobqDev(run, ['migrate', '--data-dir', dataDir]);
       const over = await Promise.race([
         migrating.ended.then(() => true),
-        delay(run.random.between(0, run.usual.migrateMs * LONGER)).then(() => false),
+        delay(run.random.within(0, run.usual.migrateMs * LONGER)).then(() => false),
       ]);
       migrating.child.kill('SIGKILL');
       await migrating.ended;
@@ -143,7 +143,7 @@ export const PHASES = {
       });
       const ended = once(child, 'close');
       await Promise.race([once(child.stdout, 'data'), ended]);
-      await delay(run.random.between(0, 300));
+      await delay(run.random.within(0, 300));
       const inside = child.exitCode === null;
       child.kill('SIGKILL');
       await ended;

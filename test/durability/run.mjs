@@ -9,11 +9,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { Random } from '../support/random.mjs';
 import { BREAKS, brokenCopy } from './broken.mjs';
 import { Ledger } from './ledger.mjs';
 import { makeOldDatabase } from './old-database.mjs';
 import { jobqDev, PHASES, startEmulator } from './phases.mjs';
-import { Random } from './random.mjs';
 
 const PACKAGE = fileURLToPath(new URL('../../', import.meta.url));
 const USAGE = `npm run test:durability -- [--kills n] [--seed n] [--break ${Object.keys(BREAKS).join('|')}]`;

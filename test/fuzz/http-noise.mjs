@@ -4,7 +4,7 @@
 import { mutated, noise } from './mutate.mjs';
 import { crowd, send } from './sockets.mjs';
 
-/** @typedef {import('../chaos/random.mjs').Random} Random */
+/** @typedef {import('../support/random.mjs').Random} Random */
 
 /** None of them stops the emulator, or deletes what witnesses have inserted. */
 const PATHS = [

@@ -1,7 +1,7 @@
 // @ts-check
 /** Bytes that are not what they should be. */
 
-/** @typedef {import('../chaos/random.mjs').Random} Random */
+/** @typedef {import('../support/random.mjs').Random} Random */
 
 /** @param {Random} random @param {number} most */
 export function noise(random, most) {

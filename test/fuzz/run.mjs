@@ -20,7 +20,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { Random } from '../chaos/random.mjs';
+import { Random } from '../support/random.mjs';
 import { httpCrowd, httpNoise } from './http-noise.mjs';
 import { wireCrowd, wireNoise } from './wire-noise.mjs';
 import { connect, httpWitness, sqlWitness } from './witnesses.mjs';

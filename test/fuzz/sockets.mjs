@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** @typedef {import('../chaos/random.mjs').Random} Random */
+/** @typedef {import('../support/random.mjs').Random} Random */
 
 /** How long an answer is waited for. What is over its limit is ended by then. Milliseconds. */
 const PATIENCE_MS = 4_000;

@@ -4,7 +4,7 @@
 import { mutated, noise } from './mutate.mjs';
 import { crowd, send } from './sockets.mjs';
 
-/** @typedef {import('../chaos/random.mjs').Random} Random */
+/** @typedef {import('../support/random.mjs').Random} Random */
 
 /** @param {string} type @param {...(Buffer | string)} parts */
 function message(type, ...parts) {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { JobqError } from '../../errors.js';
 import { after } from '../deadline.js';
+import { outside } from '../outside.js';
 import type { Command, RunResult, Sandbox, SandboxSpec } from '../port.js';
 import { HANDLER_PATH } from '../process/interpreter.js';
 import { asUnavailable, type PandastackApi } from './api.js';
@@ -227,12 +228,4 @@ function notRun(outcome: RunResult['outcome'], stderr = ''): RunResult {
     durationMs: 0,
     memoryExceeded: false,
   };
-}
-
-function outside(file: string): JobqError {
-  return new JobqError(
-    'input',
-    `cannot write ${JSON.stringify(file)}: not a path inside the sandbox's workspace`,
-    'Give a relative path, without "..", that no link leads elsewhere and no directory has.',
-  );
 }

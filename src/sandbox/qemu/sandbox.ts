@@ -4,6 +4,7 @@ import path from 'node:path';
 import { JobqError } from '../../errors.js';
 import { asBytes } from '../byte-path.js';
 import { after } from '../deadline.js';
+import { outside } from '../outside.js';
 import type { Command, RunResult, Sandbox, SandboxSpec } from '../port.js';
 import { HANDLER_PATH } from '../process/interpreter.js';
 import { replaceContent } from '../replace-content.js';
@@ -228,12 +229,4 @@ function couldNotStart(): RunResult {
     durationMs: 0,
     memoryExceeded: false,
   };
-}
-
-function outside(file: string): JobqError {
-  return new JobqError(
-    'input',
-    `cannot write ${JSON.stringify(file)}: not a path inside the sandbox's workspace`,
-    'Give a relative path, without "..", that no link leads elsewhere and no directory has.',
-  );
 }

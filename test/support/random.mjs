@@ -23,6 +23,11 @@ export class Random {
     return least + Math.floor(this.next() * (most - least + 1));
   }
 
+  /** Any number from the one to below the other. @param {number} least @param {number} most */
+  within(least, most) {
+    return least + this.next() * (most - least);
+  }
+
   /** @param {number} probability */
   chance(probability) {
     return this.next() < probability;
