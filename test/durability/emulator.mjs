@@ -12,6 +12,11 @@ export class Emulator {
   #said = '';
   #settled = 0;
   #heard = () => {};
+  /**
+   * Ends requests with the process. Node's fetch can leave one unanswered whose connection is closed
+   * just as it is used again (seen with 20.20), and then nothing waits any more: exit status 13.
+   */
+  #gone = new AbortController();
   /** Resolves with where it answers, and rejects when it ends before. @type {Promise<string>} */
   ready;
   /** @type {Promise<unknown>} */
@@ -30,7 +35,7 @@ export class Emulator {
     this.#child.stderr.setEncoding('utf8').on('data', (text) => {
       this.#said = (this.#said + text).slice(-2_000);
     });
-    this.ended = once(this.#child, 'close');
+    this.ended = once(this.#child, 'close').then(() => this.#gone.abort());
     this.ready = new Promise((resolve, reject) => {
       const late = setTimeout(() => {
         this.#child.kill('SIGKILL');
@@ -84,6 +89,7 @@ export class Emulator {
     const response = await fetch(`${await this.ready}/jobs`, {
       method: 'POST',
       body: JSON.stringify({ kind, payload: { key }, max_attempts: maxAttempts }),
+      signal: this.#gone.signal,
     });
     const text = await response.text();
     if (response.status !== 201) throw new Error(`POST /jobs: ${response.status} ${text}`);
@@ -95,7 +101,9 @@ export class Emulator {
     const url = await this.ready;
     const jobs = [];
     for (let before = ''; ; before = `&before=${jobs.at(-1).id}`) {
-      const response = await fetch(`${url}/jobs?limit=1000${before}`);
+      const response = await fetch(`${url}/jobs?limit=1000${before}`, {
+        signal: this.#gone.signal,
+      });
       const page = await response.json();
       if (!Array.isArray(page)) throw new Error(`GET /jobs: ${JSON.stringify(page)}`);
       jobs.push(...page);

@@ -46,7 +46,7 @@ async function insertUntilGone(run, emulator) {
       const kind = run.random.next() < 0.2 ? 'bad' : 'good';
       await emulator.insert(run.ledger, { kind, maxAttempts }).catch((error) => {
         // Cut off by the kill, or turned away by one that is closing.
-        if (error instanceof TypeError || gone) return;
+        if (error instanceof TypeError || error.name === 'AbortError' || gone) return;
         throw error;
       });
       await delay(INSERT_EVERY_MS);
