@@ -62,6 +62,8 @@ export async function startEmulator(config: Config, options: EmulatorOptions): P
     world.announce({ http: url, postgres: postgres?.url ?? `postgres://${world.db.location}` });
     world.emulation!.start();
     world.watch.history.start();
+    // Once it has been said that all is ready. A failure is met by the requests.
+    setImmediate(() => server.load().catch(() => {}));
     return {
       world,
       url,

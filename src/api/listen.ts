@@ -1,7 +1,7 @@
 /** Where the HTTP API listens: on the loopback interface only. */
-import { type ServerType, serve } from '@hono/node-server';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { JobqError } from '../errors.js';
-import { createApp } from './app.js';
 import type { Service } from './service.js';
 
 export interface ListenOptions {
@@ -13,8 +13,13 @@ export interface ListenOptions {
   token?: string | undefined;
 }
 
+/** Of Node's own HTTP server. */
+type RequestListener = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
 export interface Listening {
   port: number;
+  /** Loads the routes, which a start does not wait for. The first request does so too. */
+  load(): Promise<unknown>;
   /** Ends open requests too. */
   close(): Promise<void>;
 }
@@ -24,10 +29,15 @@ export async function listen(
   service: Service,
   { port, tries, token }: ListenOptions,
 ): Promise<Listening> {
-  const app = createApp(service, { token });
+  let loading: Promise<RequestListener> | undefined;
+  const load = () => {
+    loading ??= loadRoutes(service, token);
+    return loading;
+  };
+  const answer: RequestListener = async (request, response) => (await load())(request, response);
   for (let at = port; ; at += 1) {
     try {
-      return await listenOn(app.fetch, at);
+      return { ...(await listenOn(answer, at)), load };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
       if (at < port + tries) continue;
@@ -40,19 +50,32 @@ export async function listen(
   }
 }
 
-function listenOn(fetch: Parameters<typeof serve>[0]['fetch'], port: number): Promise<Listening> {
+async function loadRoutes(service: Service, token: string | undefined): Promise<RequestListener> {
+  const [{ getRequestListener }, { createApp }] = await Promise.all([
+    import('@hono/node-server'),
+    import('./app.js'),
+  ]);
+  return getRequestListener(createApp(service, { token }).fetch);
+}
+
+function listenOn(answer: RequestListener, port: number): Promise<Omit<Listening, 'load'>> {
+  const server = createServer((request, response) => {
+    // Routes that cannot be loaded: a broken installation.
+    answer(request, response).catch((error: Error) => response.destroy(error));
+  });
   return new Promise((resolve, reject) => {
-    const server = serve({ fetch, hostname: '127.0.0.1', port }, (address) => {
-      server.off('error', reject);
-      resolve({ port: address.port, close: () => close(server) });
-    });
     server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => {
+      server.off('error', reject);
+      const { port } = server.address() as AddressInfo;
+      resolve({ port, close: () => close(server) });
+    });
   });
 }
 
-async function close(server: ServerType): Promise<void> {
+async function close(server: Server): Promise<void> {
   await new Promise<void>((resolve) => {
     server.close(() => resolve());
-    if ('closeAllConnections' in server) server.closeAllConnections();
+    server.closeAllConnections();
   });
 }

@@ -55,7 +55,8 @@ async function createQemu(options: ProviderOptions): Promise<SandboxProvider> {
 }
 
 async function createAuto(options: ProviderOptions): Promise<SandboxProvider> {
-  const { hardwareHere } = await loadQemu();
+  // Each start asks, and most find none: then the rest is not loaded.
+  const { hardwareHere } = await import('./qemu/choose.js');
   const { works } = await hardwareHere(options.kernel);
   if (!works) return createProcessProvider(options);
   try {
