@@ -37,9 +37,11 @@ export class Ledger {
 
   /**
    * @param {readonly Job[]} jobs every job of the table
+   * @param {ReadonlyMap<string, string>} settled what was `settled` before the table was asked for:
+   *   attempts end while it is read
    * @returns {string[]} what is not as it was acknowledged
    */
-  faults(jobs) {
+  faults(jobs, settled) {
     const byId = new Map(jobs.map((job) => [job.id, job]));
     const faults = [];
     for (const [key, id] of this.inserted) {
@@ -47,7 +49,7 @@ export class Ledger {
       if (found === undefined) faults.push(`job ${id} (${key}) was acknowledged and is gone`);
       else if (found.payload.key !== key) faults.push(`job ${id} holds ${found.payload.key}`);
     }
-    for (const [id, status] of this.settled) {
+    for (const [id, status] of settled) {
       const now = byId.get(id)?.status;
       if (now !== undefined && now !== status) faults.push(`job ${id} was ${status} and is ${now}`);
     }

@@ -69,10 +69,11 @@ async function measure(run) {
 
 /** What the table says now, by the next start. @param {Run} run */
 async function look(run) {
+  const settled = new Map(run.ledger.settled);
   const emulator = startEmulator(run);
   const jobs = await emulator.jobs();
   await emulator.kill();
-  run.faults.push(...run.ledger.faults(jobs));
+  run.faults.push(...run.ledger.faults(jobs, settled));
   return jobs;
 }
 
