@@ -37,7 +37,9 @@ export async function listen(
   const answer: RequestListener = async (request, response) => (await load())(request, response);
   for (let at = port; ; at += 1) {
     try {
-      return { ...(await listenOn(answer, at)), load };
+      const server = await listenOn(answer, at);
+      const { port: found } = server.address() as AddressInfo;
+      return { port: found, load, close: () => close(server) };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
       if (at < port + tries) continue;
@@ -58,7 +60,7 @@ async function loadRoutes(service: Service, token: string | undefined): Promise<
   return getRequestListener(createApp(service, { token }).fetch);
 }
 
-function listenOn(answer: RequestListener, port: number): Promise<Omit<Listening, 'load'>> {
+function listenOn(answer: RequestListener, port: number): Promise<Server> {
   const server = createServer((request, response) => {
     // Routes that cannot be loaded: a broken installation.
     answer(request, response).catch((error: Error) => response.destroy(error));
@@ -67,8 +69,7 @@ function listenOn(answer: RequestListener, port: number): Promise<Omit<Listening
     server.once('error', reject);
     server.listen(port, '127.0.0.1', () => {
       server.off('error', reject);
-      const { port } = server.address() as AddressInfo;
-      resolve({ port, close: () => close(server) });
+      resolve(server);
     });
   });
 }

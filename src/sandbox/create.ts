@@ -44,18 +44,16 @@ export async function createProvider(options: ProviderOptions): Promise<SandboxP
   }
 }
 
-/** What microVMs need is loaded only where somebody wants one. */
-const loadQemu = () => import('./qemu/index.js');
-
 async function createQemu(options: ProviderOptions): Promise<SandboxProvider> {
-  const { chooseAccelerator, createQemuProvider } = await loadQemu();
+  // What microVMs need is loaded only where somebody wants one.
+  const { chooseAccelerator, createQemuProvider } = await import('./qemu/index.js');
   const accelerator = await chooseAccelerator(options.kernel);
   const interpreters = await options.interpreters();
   return createQemuProvider({ ...options, interpreters, accelerator });
 }
 
 async function createAuto(options: ProviderOptions): Promise<SandboxProvider> {
-  // Each start asks, and most find none: then the rest is not loaded.
+  // Each start asks, and most find none: without what makes machines.
   const { hardwareHere } = await import('./qemu/choose.js');
   const { works } = await hardwareHere(options.kernel);
   if (!works) return createProcessProvider(options);

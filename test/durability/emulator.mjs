@@ -13,8 +13,8 @@ export class Emulator {
   #settled = 0;
   #heard = () => {};
   /**
-   * Ends requests with the process. Node's fetch can leave one unanswered whose connection is closed
-   * just as it is used again (seen with 20.20), and then nothing waits any more: exit status 13.
+   * Ends requests with the process: a fetch under way at its end was left without an answer or an
+   * error (seen with Node 20.20, under load), and then nothing waits any more: exit status 13.
    */
   #gone = new AbortController();
   /** Resolves with where it answers, and rejects when it ends before. @type {Promise<string>} */
