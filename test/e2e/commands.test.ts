@@ -129,7 +129,8 @@ describe('commands through the emulator', () => {
     const { status, stdout } = await following.ended;
     expect(status).toBe(0);
     expect(stdout).toMatch(
-      /^── attempt 1: running in process \(isolation: none\)\none.*\ntwo\n── done after .*\n$/,
+      // What had been written when the reader came stands under the name of its stream.
+      /^── attempt 1: running in process \(isolation: none\)\n(── stdout\n)?one.*\ntwo\n── done after .*\n$/,
     );
     expect(await drained).toMatchObject({ done: 1 });
     expect((await run('jobs', 'logs', '999', '--follow')).status).toBe(1);
