@@ -12,7 +12,7 @@ const only = (name, from, to, comment) => ({
 });
 
 /** Modules at the root of src that anything above `job` may use. */
-const BASICS = '^src/(errors|json|json-scan|suggest|paths|process-identity)\\.ts$';
+const BASICS = '^src/(errors|json|json-scan|loopback|suggest|paths|process-identity)\\.ts$';
 const EVENTS = '^src/(events|clock|schedule)\\.ts$';
 const DATABASE_PORT = '^src/db/port\\.ts$';
 

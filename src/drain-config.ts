@@ -6,8 +6,8 @@ import { neededPrograms } from './drain/programs.js';
 import { JobqError } from './errors.js';
 import { RETRY_POLICIES } from './job/retry.js';
 import { createProvider } from './sandbox/create.js';
+import { cleanLeftovers } from './sandbox/leftovers/journal.js';
 import type { SandboxProvider } from './sandbox/port.js';
-import { cleanLeftovers } from './sandbox/process/index.js';
 import { sharing } from './sandbox/shared.js';
 
 /**

@@ -1,7 +1,6 @@
 /** Where the HTTP API listens: on the loopback interface only. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { JobqError } from '../errors.js';
+import { listenOnLoopback } from '../loopback.js';
 import type { Service } from './service.js';
 
 export interface ListenOptions {
@@ -35,21 +34,12 @@ export async function listen(
     return loading;
   };
   const answer: RequestListener = async (request, response) => (await load())(request, response);
-  for (let at = port; ; at += 1) {
-    try {
-      const server = await listenOn(answer, at);
-      const { port: found } = server.address() as AddressInfo;
-      return { port: found, load, close: () => close(server) };
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-      if (at < port + tries) continue;
-      throw new JobqError(
-        'port-taken',
-        `port ${port} on 127.0.0.1 is taken by another program`,
-        `See which: ss -ltnp 'sport = :${port}' (or lsof -i :${port}); or choose another: --port 0 takes any free one.`,
-      );
-    }
-  }
+  const server = createServer((request, response) => {
+    // Routes that cannot be loaded: a broken installation.
+    answer(request, response).catch((error: Error) => response.destroy(error));
+  });
+  const found = await listenOnLoopback(server, { port, tries, flag: '--port' });
+  return { port: found, load, close: () => close(server) };
 }
 
 async function loadRoutes(service: Service, token: string | undefined): Promise<RequestListener> {
@@ -58,20 +48,6 @@ async function loadRoutes(service: Service, token: string | undefined): Promise<
     import('./app.js'),
   ]);
   return getRequestListener(createApp(service, { token }).fetch);
-}
-
-function listenOn(answer: RequestListener, port: number): Promise<Server> {
-  const server = createServer((request, response) => {
-    // Routes that cannot be loaded: a broken installation.
-    answer(request, response).catch((error: Error) => response.destroy(error));
-  });
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
-      server.off('error', reject);
-      resolve(server);
-    });
-  });
 }
 
 async function close(server: Server): Promise<void> {

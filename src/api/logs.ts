@@ -32,15 +32,23 @@ export async function* logs(
   const after = log.lastId;
   const job = await show();
   const isWanted = (number: number) => attempt === undefined || attempt === number;
-  for (const one of job.attempts_log) if (isWanted(one.attempt)) yield written(one);
-  if (!follow || isOver(job.status)) return;
+  // A line of ours begins a line, wherever the handler's text stopped.
+  let lineEnd = '';
+  for (const one of job.attempts_log) {
+    if (!isWanted(one.attempt)) continue;
+    const text = lineEnd + written(one);
+    yield text;
+    lineEnd = text.endsWith('\n') ? '' : '\n';
+  }
+  if (!follow || isOver(job.status)) {
+    yield lineEnd;
+    return;
+  }
 
   const isTold = new Set(
     job.attempts_log.filter(({ outcome }) => outcome !== null).map(({ claim_id }) => claim_id),
   );
   const numbers = new Map(job.attempts_log.map(({ claim_id, attempt }) => [claim_id, attempt]));
-  // A line of ours begins a line, wherever the handler's text stopped.
-  let lineEnd = '';
   for await (const events of log.follow({ after, signal })) {
     for (const event of events) {
       if (event.name === 'reset') yield `${lineEnd}── some of what was written is left out here\n`;
@@ -61,15 +69,11 @@ function isOver(status: Status): boolean {
 }
 
 function written(attempt: Attempt): string {
-  const streams = (['stdout', 'stderr'] as const).map((name) => {
-    const text = attempt[name];
-    return text ? `── ${name}\n${wholeLines(text)}` : '';
-  });
-  return `── attempt ${attempt.attempt}: ${describeAttempt(attempt)}\n${streams.join('')}`;
-}
-
-function wholeLines(text: string): string {
-  return text.endsWith('\n') ? text : `${text}\n`;
+  let text = `── attempt ${attempt.attempt}: ${describeAttempt(attempt)}\n`;
+  for (const name of ['stdout', 'stderr'] as const) {
+    if (attempt[name]) text += `${text.endsWith('\n') ? '' : '\n'}── ${name}\n${attempt[name]}`;
+  }
+  return text;
 }
 
 function jobOf({ data }: StreamEvent): string | undefined {

@@ -1,14 +1,11 @@
 /** The commands and their flags (DESIGN: "The command line"). */
 import { Command, type CommanderError, Option } from 'commander';
 import { JobqError } from '../errors.js';
-import { STATUSES } from '../job/job.js';
-import { ORDERS } from '../queue/list.js';
-import { didYouMean } from '../suggest.js';
 import { VERSION } from '../version.js';
+import { createDefiner, refuseUnknown } from './define.js';
+import { addControl } from './define-control.js';
+import { addJobs } from './define-jobs.js';
 import { NO_TUI, withOptions } from './options.js';
-
-/** Runs a command and answers with its exit status. */
-type Run = (command: Command) => Promise<number>;
 
 /**
  * Builds the program. Each command's code is loaded when it runs, so that `--help` and small
@@ -26,10 +23,8 @@ export function createProgram(finish: (status: number) => void): Command {
     .allowExcessArguments(true)
     .addHelpText('after', AFTER_HELP);
 
-  const running =
-    (run: Run) =>
-    async (...given: unknown[]) =>
-      finish(await run(given.at(-1) as Command));
+  const definer = createDefiner(finish);
+  const { add, running } = definer;
 
   withOptions(program, 'database', 'drain', 'life', 'emulator').action(
     running(async (command) => {
@@ -37,16 +32,6 @@ export function createProgram(finish: (status: number) => void): Command {
       return (await import('./commands/dev.js')).dev(command);
     }),
   );
-
-  const add = (
-    parent: Command,
-    usage: string,
-    description: string,
-    groups: Parameters<typeof withOptions>[1][],
-  ) =>
-    withOptions(parent.command(usage).description(description), ...groups).allowExcessArguments(
-      false,
-    );
 
   add(program, 'demo', 'the example handlers and a burst of real webhooks, in a scratch folder', [
     'drain',
@@ -162,9 +147,8 @@ export function createProgram(finish: (status: number) => void): Command {
     'life',
   ]).action(running(async (command) => (await import('./commands/drain.js')).drain(command)));
 
-  addJobs(program, add, running);
-
-  addControl(program, add, running);
+  addJobs(program, definer);
+  addControl(program, definer);
 
   add(program, 'stats', 'counts, and the age of the oldest waiting job', ['database'])
     .option('--estimate', 'above 10,000 jobs of a state, an estimate instead of a count')
@@ -190,108 +174,6 @@ export function createProgram(finish: (status: number) => void): Command {
   return program;
 }
 
-type Add = (
-  parent: Command,
-  usage: string,
-  description: string,
-  groups: Parameters<typeof withOptions>[1][],
-) => Command;
-
-function addJobs(
-  program: Command,
-  add: Add,
-  running: (run: Run) => (...given: unknown[]) => Promise<void>,
-): void {
-  const jobs = program
-    .command('jobs')
-    .description('look at jobs and act on them')
-    .action((_options, command: Command) => {
-      refuseUnknown(command);
-      command.help({ error: true });
-    })
-    .allowExcessArguments(true);
-  const load = () => import('./commands/jobs/index.js');
-
-  add(jobs, 'list', 'jobs, newest first', ['database'])
-    .addOption(new Option('--status <status>', 'only these').choices(STATUSES))
-    .option('--kind <kind>', 'only these')
-    .option('--text <text>', 'only where the id, kind, payload or last error holds it')
-    .option('--attempted', 'only those that were tried at least once')
-    .addOption(
-      new Option('--order <order>', 'newest first, or as they are claimed next').choices(ORDERS),
-    )
-    .option('--before <cursor>', 'the next page: what the page before says')
-    .option('--limit <n>', 'at most so many (default: 100)')
-    .action(running(async (command) => (await load()).list(command)));
-  add(jobs, 'show <id>', 'a job with every attempt', ['database']).action(
-    running(async (command) => (await load()).show(command.args[0]!, command)),
-  );
-  add(jobs, 'logs <id>', 'what its attempts wrote', ['database'])
-    .option('--attempt <n>', 'only this attempt')
-    .option('--follow', 'go on as it is written, until the job is done or dead')
-    .action(running(async (command) => (await load()).logs(command.args[0]!, command)));
-  add(jobs, 'explain <id>', 'why it is not running, in words', ['database', 'drain']).action(
-    running(async (command) => (await load()).explain(command.args[0]!, command)),
-  );
-  add(jobs, 'lineage <id>', 'what it was edited from, and its edited copies', ['database']).action(
-    running(async (command) => (await load()).lineage(command.args[0]!, command)),
-  );
-  add(jobs, 'retry [id]', 'make a dead job pending again', ['database'])
-    .option('--all', 'every dead job')
-    .option('--kind <kind>', 'with --all: only of this kind')
-    .action(running(async (command) => (await load()).retry(command.args[0], command)));
-  add(jobs, 'cancel <id>', 'make a pending or running job dead', ['database']).action(
-    running(async (command) => (await load()).cancel(command.args[0]!, command)),
-  );
-  add(jobs, 'edit <id>', 'change a pending job, or run an edited copy of one that is over', [
-    'database',
-  ])
-    .option('--payload <json>', 'the new payload')
-    .option('--run-after <when>', '"5m" from now, or an ISO 8601 time')
-    .option('--max-attempts <n>', 'the new limit')
-    .action(running(async (command) => (await load()).edit(command.args[0]!, command)));
-}
-
-/** Commands that steer the running emulator. */
-function addControl(
-  program: Command,
-  add: Add,
-  running: (run: Run) => (...given: unknown[]) => Promise<void>,
-): void {
-  const load = () => import('./commands/control.js');
-
-  add(program, 'advance [duration]', 'move the running emulator’s clock ahead, e.g. 5m', [
-    'database',
-  ])
-    .option('--to <moment>', 'next-tick, next-retry, or an ISO 8601 time')
-    .action(running(async (command) => (await load()).advance(command.args[0], command)));
-  add(program, 'pause', 'hold the running emulator’s schedule', ['database']).action(
-    running(async (command) => (await load()).pause(command)),
-  );
-  add(program, 'resume', 'let the running emulator’s schedule go on', ['database']).action(
-    running(async (command) => (await load()).resume(command)),
-  );
-  const sandbox = program
-    .command('sandbox')
-    .description('where attempts run')
-    .action((_options, command: Command) => {
-      refuseUnknown(command);
-      command.help({ error: true });
-    })
-    .allowExcessArguments(true);
-  add(sandbox, 'use <provider>', 'from the next attempt on, without a restart', [
-    'database',
-  ]).action(running(async (command) => (await load()).useSandbox(command.args[0]!, command)));
-  add(sandbox, 'build', 'make what microVMs need from this machine’s programs', [
-    'place',
-    'attempt',
-  ])
-    .option('--vm-kernel <file>', 'a kernel (default: one that is found, else fetched by apt-get)')
-    .action(
-      running(async (command) => (await import('./commands/sandbox.js')).buildImage(command)),
-    );
-}
-
 /** A mistake that commander found, as our own kind of error; what it shows by itself passes. */
 function asUsage(error: CommanderError): never {
   if (!error.message.startsWith('error: ')) throw error;
@@ -299,19 +181,6 @@ function asUsage(error: CommanderError): never {
     'usage',
     error.message.slice('error: '.length).replaceAll('\n', ' '),
     'The --help of the command shows its arguments and flags.',
-  );
-}
-
-/** A word that names no command lands here as an argument. */
-function refuseUnknown(command: Command): void {
-  const [word] = command.args;
-  if (word === undefined) return;
-  const known = command.commands.map((sub) => sub.name());
-  const path = command.parent === null ? 'jobq-dev' : `jobq-dev ${command.name()}`;
-  throw new JobqError(
-    'usage',
-    `unknown command ${JSON.stringify(word)}${didYouMean(word, known)}`,
-    `${path} --help lists the commands.`,
   );
 }
 

@@ -1,6 +1,15 @@
 import { JobqError } from '../errors.js';
 
-/** What a machine's workspace says of a path that is none in it. */
+/** The parts of a path in the workspace. @throws JobqError `input` for a path that leads elsewhere. */
+export function plainParts(file: string): string[] {
+  const parts = file.split('/');
+  if (file.includes('\0') || parts.some((part) => ['', '.', '..'].includes(part))) {
+    throw outside(file);
+  }
+  return parts;
+}
+
+/** What is said of a path that is none in the workspace. */
 export function outside(file: string): JobqError {
   return new JobqError(
     'input',

@@ -7,6 +7,7 @@
 import { randomInt } from 'node:crypto';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { PgliteDatabase } from '../db/pglite.js';
+import { listenOnLoopback } from '../loopback.js';
 import { AdvisoryWaits } from './advisory-waits.js';
 import { Client } from './client.js';
 import { ClientState } from './client-state.js';
@@ -88,20 +89,15 @@ export class WireServer {
   }
 
   /**
-   * Listens on 127.0.0.1.
+   * Listens on the loopback interface.
    * @param port 0 for any that is free.
+   * @param tries how many of the ports after a taken one are tried.
    * @returns the port.
-   * @throws the system's error, such as EADDRINUSE.
+   * @throws JobqError `port-taken`
    */
-  listen(port: number): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen(port, '127.0.0.1', () => {
-        this.#server.off('error', reject);
-        const address = this.#server.address();
-        resolve(typeof address === 'object' && address !== null ? address.port : port);
-      });
-    });
+  listen(port: number, tries = 0): Promise<number> {
+    const choice = { port, tries, purpose: 'for Postgres clients', flag: '--pg-port' };
+    return listenOnLoopback(this.#server, choice);
   }
 
   /** How many clients are connected. */

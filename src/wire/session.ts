@@ -1,6 +1,7 @@
 import { DatabaseError } from '../db/port.js';
 import { simpleQuery } from '../db/protocol.js';
 import type { RawSession } from '../db/raw-session.js';
+import { type Again, MustCollect, MustWait } from './again.js';
 import { prepareAhead } from './ahead.js';
 import type { Client } from './client.js';
 import { Terminated } from './connection.js';
@@ -20,7 +21,7 @@ import {
   waitingFor,
 } from './reports.js';
 import { readTimeouts } from './timeouts.js';
-import { type Again, MustCollect, MustWait, Turn } from './turn.js';
+import { Turn } from './turn.js';
 import { LeftTheQueue, type Ticket } from './turn-queue.js';
 import { Units } from './units.js';
 

@@ -64,3 +64,8 @@ export interface Names {
   cursor(name: string): string | undefined;
   newCursor(name: string): string;
 }
+
+/** Whether it sets settings back to what the client has begun with. */
+export function resets({ effect }: Statement): boolean {
+  return effect?.kind === 'reset' || (effect?.kind === 'discard' && effect.what === 'all');
+}

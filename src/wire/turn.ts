@@ -1,6 +1,7 @@
 import type { RawSession } from '../db/raw-session.js';
 import { SAID } from '../db/session-functions.js';
 import { Account } from './account.js';
+import { type Again, MustCollect, MustWait } from './again.js';
 import { Answer, type Listeners as AnswerListeners, type Step } from './answer.js';
 import type { Client } from './client.js';
 import type { Prepared } from './client-names.js';
@@ -10,35 +11,10 @@ import { frame, Q } from './frames.js';
 import { findHidden } from './functions-watch.js';
 import { copyInResponse, errorResponse, readyForQuery, type Status } from './messages.js';
 import { COPY_TOO_LARGE, lockedInTransaction, SEQUENCES_LOST } from './reports.js';
-import type { Analysis, CopyIn, Effect, Statement } from './statement.js';
+import { type Analysis, type CopyIn, type Effect, resets } from './statement.js';
 import { readTimeouts } from './timeouts.js';
 import { type Context, type Translation, translate } from './translate.js';
-import { FLUSH, SYNC, type Unit } from './units.js';
-
-/**
- * Thrown for a statement that wants an advisory lock which another client's session holds: the turn
- * must end so that the other can let go of it, and all of it is repeated in another turn.
- */
-export class MustWait extends Error {
-  constructor(
-    readonly key: string,
-    readonly again: Again,
-  ) {
-    super(`waits for the advisory lock ${key}`);
-  }
-}
-
-/** Thrown for a COPY FROM STDIN on its own: others have the session while its data comes. */
-export class MustCollect extends Error {}
-
-/** What is to be done in a turn. */
-export interface Again {
-  /** Texts of which the client has the answers, such as BEGIN. */
-  before: readonly string[];
-  unit: Unit;
-  /** For a COPY FROM STDIN whose data has come. */
-  data?: CopyData;
-}
+import { FLUSH, onlyPrepares, SYNC, type Unit } from './units.js';
 
 /** What a turn asks of whoever runs it. */
 export interface Host {
@@ -326,25 +302,6 @@ export class Turn implements Context, AnswerListeners {
     return sqlstate === SAID.held ? errorResponse(lockedInTransaction(message)) : undefined;
   }
 }
-
-/** Parse, Describe and Close of statements, and then a Flush. */
-function onlyPrepares({ open, frames }: Unit): boolean {
-  return (
-    open &&
-    frames.every(
-      ({ type, bytes }) =>
-        type === Q.Parse ||
-        type === Q.Flush ||
-        ((type === Q.Describe || type === Q.Close) && bytes[5] === STATEMENT),
-    )
-  );
-}
-
-function resets({ effect }: Statement): boolean {
-  return effect?.kind === 'reset' || (effect?.kind === 'discard' && effect.what === 'all');
-}
-
-const STATEMENT = 'S'.charCodeAt(0);
 
 const SILENT: AnswerListeners = {
   notice: () => false,

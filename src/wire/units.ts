@@ -63,3 +63,18 @@ export class Units {
     }
   }
 }
+
+/** Parse, Describe and Close of statements, and then a Flush. */
+export function onlyPrepares({ open, frames }: Unit): boolean {
+  return (
+    open &&
+    frames.every(
+      ({ type, bytes }) =>
+        type === Q.Parse ||
+        type === Q.Flush ||
+        ((type === Q.Describe || type === Q.Close) && bytes[5] === STATEMENT),
+    )
+  );
+}
+
+const STATEMENT = 'S'.charCodeAt(0);

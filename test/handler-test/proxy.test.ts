@@ -95,6 +95,15 @@ describe('the recording proxy', () => {
     ]);
   });
 
+  it('is trusted by a node whose own options say which certificates it takes', async () => {
+    serve(() => answer('the answer'));
+    const options = '--use-bundled-ca';
+    const fitting = proxyFitting(proxy.url, await house.certificate(), dir, options);
+    const [program, ...args] = CLIENTS['node fetch']!('https://api.example.test/');
+    const { stdout } = await run(program!, args, { env: { ...env, ...fitting.env }, cwd: dir });
+    expect(stdout).toBe('the answer');
+  });
+
   it('sees method, headers and body', async () => {
     serve(() => answer(''));
     await call(

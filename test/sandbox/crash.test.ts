@@ -5,7 +5,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { cleanLeftovers, createProcessProvider } from '#src/sandbox/process/index.js';
+import { cleanLeftovers } from '#src/sandbox/leftovers/journal.js';
+import { createProcessProvider } from '#src/sandbox/process/index.js';
 import { ESCAPED, ESCAPES } from './escapes.js';
 import {
   cgroupsBelow,

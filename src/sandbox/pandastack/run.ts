@@ -3,7 +3,7 @@ import type { Outcome } from '../../job/outcome.js';
 import { after } from '../deadline.js';
 import { OutputCapture } from '../output.js';
 import type { CapturedOutput, Command, RunResult } from '../port.js';
-import { signalName } from '../process/launch.js';
+import { signalName } from '../signal-name.js';
 import { ApiFault, type PandastackApi } from './api.js';
 import { PIECE_BYTES, poll, start, stop } from './script.js';
 

@@ -2,10 +2,12 @@
 import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { JobqError } from '../../errors.js';
-import { after } from '../deadline.js';
-import { outside } from '../outside.js';
+import { Ending } from '../ending.js';
+import { HOLDS_NUL, handlerEnv, holdsNul } from '../handler-command.js';
+import { notRun } from '../not-run.js';
+import { oneAtATime } from '../one-at-a-time.js';
+import { outside, plainParts } from '../outside.js';
 import type { Command, RunResult, Sandbox, SandboxSpec } from '../port.js';
-import { HANDLER_PATH } from '../process/interpreter.js';
 import { asUnavailable, type PandastackApi } from './api.js';
 import { packed, refuseLarge, unpackInto } from './archive.js';
 import { type PollTimes, RemoteRun } from './run.js';
@@ -28,7 +30,6 @@ import {
 const FILES_AFTER_TIMEOUT_MS = 5_000;
 /** Beside the handlers, and no part of them. */
 const NO_HANDLERS = ['./.git', '__pycache__'];
-const NOTHING = { text: '', totalBytes: 0, truncated: false };
 
 export interface RemoteHost {
   readonly api: PandastackApi;
@@ -43,13 +44,11 @@ export class PandastackSandbox implements Sandbox {
   readonly id: string;
   #spec: SandboxSpec;
   readonly #host: RemoteHost;
-  #cancelTtl: () => void = () => {};
+  readonly #ending = new Ending((why) => this.#destroy(why));
+  readonly #inTurn = oneAtATime();
   readonly #runs = new Set<RemoteRun>();
   #handlers = '';
   #count = 0;
-  #turn: Promise<unknown> = Promise.resolve();
-  #killing: Promise<void> | undefined;
-  #why = 'the sandbox was killed';
 
   constructor(id: string, spec: SandboxSpec, host: RemoteHost) {
     this.id = id;
@@ -62,9 +61,7 @@ export class PandastackSandbox implements Sandbox {
     await this.#shell(PREPARE);
     const { ttlMs } = this.#spec;
     await this.#sendOutput();
-    this.#cancelTtl = after(ttlMs, () =>
-      this.#destroyBecause(`the sandbox reached its time to live of ${ttlMs} ms`),
-    );
+    this.#ending.comesAfter(ttlMs);
   }
 
   renew(spec: SandboxSpec): Promise<void> {
@@ -77,12 +74,9 @@ export class PandastackSandbox implements Sandbox {
 
   /** @throws JobqError `input` for a path outside, `sandbox-unavailable` after `kill`. */
   write(file: string, data: string | Uint8Array): Promise<void> {
-    const parts = file.split('/');
-    if (file.includes('\0') || parts.some((part) => ['', '.', '..'].includes(part))) {
-      return Promise.reject(outside(file));
-    }
     return this.#inTurn(async () => {
-      if (this.#killing) throw new JobqError('sandbox-unavailable', `cannot write: ${this.#why}`);
+      plainParts(file);
+      this.#ending.refuseWrites();
       const bytes = typeof data === 'string' ? Buffer.from(data) : data;
       refuseLarge(bytes, JSON.stringify(file));
       this.#count += 1;
@@ -103,17 +97,14 @@ export class PandastackSandbox implements Sandbox {
   }
 
   kill(): Promise<void> {
-    this.#killing ??= this.#destroy();
-    return this.#killing;
+    return this.#ending.begin();
   }
 
   async #run(command: Command): Promise<RunResult> {
-    if (this.#killing) return notRun({ kind: 'lost', reason: this.#why });
-    const env = { PATH: HANDLER_PATH, HOME: WORKSPACE, LANG: 'C.UTF-8', ...command.env };
-    const { interpreter, script, args } = command;
-    if ([...interpreter, script, ...args, ...Object.entries(env).flat()].join('').includes('\0')) {
-      const text = 'an argument or environment variable holds a NUL character\n';
-      return notRun({ kind: 'exited', code: 126 }, text);
+    if (this.#ending.begun) return notRun({ kind: 'lost', reason: this.#ending.why });
+    const env = handlerEnv(command, WORKSPACE);
+    if (holdsNul([...command.interpreter, command.script, ...command.args], env)) {
+      return notRun({ kind: 'exited', code: HOLDS_NUL.code }, `${HOLDS_NUL.message}\n`);
     }
     this.#count += 1;
     const folder = `${OWN}/run-${this.#count}`;
@@ -125,16 +116,16 @@ export class PandastackSandbox implements Sandbox {
       await this.#host.api.put(this.id, `${folder}.sh`, source);
     } catch (error) {
       this.#runs.delete(run);
-      const reason = this.#killing ? this.#why : (error as Error).message;
+      const reason = this.#ending.begun ? this.#ending.why : (error as Error).message;
       return notRun({ kind: 'lost', reason });
     }
     try {
       const result = await run.result();
-      if (!this.#killing && result.outcome.kind !== 'lost') await this.#fetchOutput(result);
+      if (!this.#ending.begun && result.outcome.kind !== 'lost') await this.#fetchOutput(result);
       return result;
     } catch (error) {
       await this.#host.api.execOnce(this.id, stop(folder)).catch(() => {});
-      this.#destroyBecause('what listens to its output failed');
+      void this.#ending.begin('what listens to its output failed');
       throw error;
     } finally {
       this.#runs.delete(run);
@@ -178,10 +169,10 @@ export class PandastackSandbox implements Sandbox {
       if (timedOut) return;
       const reason = `its output could not be fetched: ${error.message}`;
       result.outcome = { kind: 'lost', reason };
-      this.#destroyBecause(reason);
+      void this.#ending.begin(reason);
     });
     // As with every microVM: a timeout takes the sandbox with it.
-    if (timedOut) this.#destroyBecause('the sandbox timed out');
+    if (timedOut) void this.#ending.begin('the sandbox timed out');
   }
 
   async #receiveOutput(): Promise<void> {
@@ -197,35 +188,12 @@ export class PandastackSandbox implements Sandbox {
     await unpackInto(this.#spec.outputDir, Buffer.concat(pieces));
   }
 
-  #destroyBecause(why: string): void {
-    if (this.#killing) return;
-    this.#why = why;
-    void this.kill();
-  }
-
-  async #destroy(): Promise<void> {
-    this.#cancelTtl();
-    for (const run of this.#runs) run.lose(this.#why);
+  async #destroy(why: string): Promise<void> {
+    for (const run of this.#runs) run.lose(why);
     await this.#host.release(this);
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(work);
-    this.#turn = done.catch(() => {});
-    return done;
   }
 }
 
 function later(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-function notRun(outcome: RunResult['outcome'], stderr = ''): RunResult {
-  return {
-    outcome,
-    stdout: NOTHING,
-    stderr: { ...NOTHING, text: stderr, totalBytes: stderr.length },
-    durationMs: 0,
-    memoryExceeded: false,
-  };
 }

@@ -9,8 +9,8 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { constants } from 'node:os';
+import { endProcessesWithEnvironment, signalIfThere } from '../leftovers/processes.js';
 import type { Launch, LaunchEnd, Launched, Sinks } from './launch.js';
-import { endProcessesWithEnvironment, signalIfThere } from './processes.js';
 
 /** The one variable that a handler sees here beyond its contract. */
 const TOKEN = 'JOBQ_ATTEMPT_TOKEN';

@@ -1,2 +1,1 @@
-export { cleanLeftovers } from './journal.js';
 export { createProcessProvider, type ProcessProvider } from './provider.js';

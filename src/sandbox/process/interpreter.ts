@@ -9,10 +9,8 @@ import {
   statSync,
 } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
+import { HANDLER_PATH } from '../handler-command.js';
 import type { Command } from '../port.js';
-
-/** What a handler finds programs in: what a plain Debian has, nothing of the developer's. */
-export const HANDLER_PATH = '/usr/local/bin:/usr/bin:/bin';
 
 /** The shell's exit statuses for a program that is missing, and for one that cannot be run. */
 export type ResolveFailure = { code: 126 | 127; message: string };

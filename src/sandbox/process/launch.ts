@@ -1,6 +1,4 @@
 /** What is common to the two ways of running a command: through the warden, and directly. */
-import { constants } from 'node:os';
-
 /** A command made ready: everything is found and checked, only to be started. */
 export interface Launch {
   /** Program (an absolute path) and its arguments. */
@@ -38,16 +36,4 @@ export interface Launched {
   /** Ends it and all that it started. Idempotent. */
   kill(): void;
   readonly ended: Promise<LaunchEnd>;
-}
-
-// Of several names for one number the first is the usual one: SIGABRT, not SIGIOT.
-const SIGNAL_NAMES = new Map(
-  Object.entries(constants.signals)
-    .reverse()
-    .map(([name, n]) => [n, name]),
-);
-
-/** The name of a signal, e.g. `SIGKILL`; undefined for numbers without one (real-time signals). */
-export function signalName(number: number): string | undefined {
-  return SIGNAL_NAMES.get(number);
 }

@@ -2,7 +2,8 @@
 import type { Socket } from 'node:net';
 import { after } from '../deadline.js';
 import { encodeFrame, FrameReader } from '../frames.js';
-import { type Launch, type LaunchEnd, type Launched, type Sinks, signalName } from './launch.js';
+import { signalName } from '../signal-name.js';
+import type { Launch, LaunchEnd, Launched, Sinks } from './launch.js';
 import { PATIENCE_MS, type Warden } from './warden.js';
 
 export class Monitor {

@@ -5,14 +5,14 @@ import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { JobqError } from '../../errors.js';
+import { JournalEntry } from '../leftovers/journal.js';
+import { removeTree } from '../leftovers/remove-tree.js';
 import type { Enforcement, Sandbox, SandboxProvider, SandboxSpec } from '../port.js';
 import { bubblewrapped, probeBubblewrap } from './bubblewrap.js';
-import { JournalEntry } from './journal.js';
 import type { Launch } from './launch.js';
 import { ProcessSandbox, type SandboxHost } from './sandbox.js';
 import { directStarter, type Slot, type Starter, WardenStarter } from './starter.js';
 import { Warden } from './warden.js';
-import { removeTree } from './workspace.js';
 
 export interface ProcessProviderOptions {
   /** Absolute; private directories are made below it, e.g. `.jobq/work`. */

@@ -3,8 +3,9 @@ import type { Outcome } from '../../job/outcome.js';
 import { after } from '../deadline.js';
 import { OutputCapture } from '../output.js';
 import type { CapturedOutput, Command, RunResult } from '../port.js';
+import { signalName } from '../signal-name.js';
 import type { ResolveFailure } from './interpreter.js';
-import { type Launch, type LaunchEnd, type Launched, signalName } from './launch.js';
+import type { Launch, LaunchEnd, Launched } from './launch.js';
 import type { Slot } from './starter.js';
 
 /** Why a run is ended from outside. */

@@ -1,8 +1,8 @@
 /** One sandbox of the process provider: a private directory, and what runs in it. */
-import { JobqError } from '../../errors.js';
-import { after } from '../deadline.js';
+import { Ending } from '../ending.js';
+import { HOLDS_NUL, handlerEnv, holdsNul } from '../handler-command.js';
 import type { Command, RunResult, Sandbox, SandboxSpec } from '../port.js';
-import { HANDLER_PATH, type ResolveFailure, resolveProgram } from './interpreter.js';
+import { type ResolveFailure, resolveProgram } from './interpreter.js';
 import type { Launch } from './launch.js';
 import { Run } from './run.js';
 import type { Slot } from './starter.js';
@@ -27,11 +27,9 @@ export class ProcessSandbox implements Sandbox {
   readonly #spec: SandboxSpec;
   readonly #host: SandboxHost;
   readonly #runs = new Set<Run>();
-  readonly #cancelTtl: () => void;
+  readonly #ending = new Ending((why) => this.#destroy(why));
   /** Opened with the sandbox, so that its start-up is over when the run comes. */
   #spare: Slot | undefined;
-  #killing: Promise<void> | undefined;
-  #why = 'the sandbox was killed';
 
   constructor(workspace: string, spec: SandboxSpec, host: SandboxHost, spare: Slot) {
     this.workspace = workspace;
@@ -39,45 +37,37 @@ export class ProcessSandbox implements Sandbox {
     this.#spec = spec;
     this.#host = host;
     this.#spare = spare;
-    this.#cancelTtl = after(spec.ttlMs, () =>
-      this.#destroyBecause(`the sandbox reached its time to live of ${spec.ttlMs} ms`),
-    );
+    this.#ending.comesAfter(spec.ttlMs);
   }
 
   /** @throws JobqError `input` for a path outside, `sandbox-unavailable` after `kill`. */
   async write(path: string, data: string | Uint8Array): Promise<void> {
-    if (this.#killing) throw new JobqError('sandbox-unavailable', `cannot write: ${this.#why}`);
+    this.#ending.refuseWrites();
     await writeInside(this.workspace, path, data);
   }
 
   async run(command: Command): Promise<RunResult> {
     const run = new Run(command, this.#prepare(command), () => this.#takeSlot());
-    if (this.#killing) run.stop({ kind: 'killed', why: this.#why });
+    if (this.#ending.begun) run.stop({ kind: 'killed', why: this.#ending.why });
     this.#runs.add(run);
     try {
       return await run.result;
     } finally {
       this.#runs.delete(run);
       // As with a microVM: a timeout takes the sandbox with it.
-      if (run.timedOut) this.#destroyBecause(`the sandbox timed out after ${command.timeoutMs} ms`);
+      if (run.timedOut) {
+        void this.#ending.begin(`the sandbox timed out after ${command.timeoutMs} ms`);
+      }
     }
   }
 
   kill(): Promise<void> {
-    this.#killing ??= this.#destroy();
-    return this.#killing;
+    return this.#ending.begin();
   }
 
-  #destroyBecause(why: string): void {
-    if (this.#killing) return;
-    this.#why = why;
-    void this.kill();
-  }
-
-  async #destroy(): Promise<void> {
-    this.#cancelTtl();
+  async #destroy(why: string): Promise<void> {
     this.#spare?.close();
-    for (const run of this.#runs) run.stop({ kind: 'killed', why: this.#why });
+    for (const run of this.#runs) run.stop({ kind: 'killed', why });
     await Promise.allSettled([...this.#runs].map((run) => run.result));
     await this.#host.release(this);
   }
@@ -89,14 +79,11 @@ export class ProcessSandbox implements Sandbox {
   }
 
   #prepare(command: Command): Launch | ResolveFailure {
-    const env = { PATH: HANDLER_PATH, HOME: this.workspace, LANG: 'C.UTF-8', ...command.env };
+    const env = handlerEnv(command, this.workspace);
     const program = resolveProgram(command, this.#spec.handlersDir);
     if ('code' in program) return program;
     const wrapped = this.#host.wrap(program.argv, this.workspace, this.#spec);
-    if ([...wrapped.argv, ...Object.entries(env).flat()].some((text) => text.includes('\0'))) {
-      const message = 'an argument or environment variable holds a NUL character';
-      return { code: 126, message };
-    }
+    if (holdsNul(wrapped.argv, env)) return HOLDS_NUL;
     return {
       ...wrapped,
       env,

@@ -1,19 +1,15 @@
-/** A sandbox's private directory: made, written to from outside, and removed whatever is in it. */
-import { execFile } from 'node:child_process';
-import { readdirSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs';
-import { lstat, mkdir, rm, unlink, writeFile } from 'node:fs/promises';
+/** A sandbox's private directory is written to from outside. */
+import { writeFileSync } from 'node:fs';
+import { lstat, mkdir, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { JobqError } from '../../errors.js';
-
-const run = promisify(execFile);
+import { outside, plainParts } from '../outside.js';
 
 /**
- * Up to this size a file is written on the spot, and up to this number of entries a directory
- * removed so: tens of microseconds, where each round through the thread pool costs 0.2 ms and more.
+ * Up to this size a file is written on the spot: tens of microseconds, where each round through the
+ * thread pool costs 0.2 ms and more.
  */
 const SMALL_BYTES = 65_536;
-const FEW_ENTRIES = 8;
 
 /**
  * Writes a file into the workspace. Neither `path` nor a link in the workspace leads out of it: an
@@ -26,10 +22,7 @@ export async function writeInside(
   path: string,
   data: string | Uint8Array,
 ): Promise<void> {
-  const parts = path.split('/');
-  if (path.includes('\0') || parts.some((part) => part === '' || part === '.' || part === '..')) {
-    throw outside(path);
-  }
+  const parts = plainParts(path);
   const name = parts.pop()!;
   let directory = workspace;
   for (const part of parts) {
@@ -46,51 +39,14 @@ export async function writeInside(
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     if ((await lstat(file)).isDirectory()) {
-      throw new JobqError('input', `cannot write ${quote(path)}: a directory has this name`);
+      throw new JobqError(
+        'input',
+        `cannot write ${JSON.stringify(path)}: a directory has this name`,
+      );
     }
     await unlink(file);
     await writeFile(file, data, options);
   }
-}
-
-/**
- * Removes a directory with all that is in it, also directories that their owner made read-only and
- * trees deeper than a path can be long (which node's `rm` cannot do: coreutils' can).
- * @throws Error when something is left.
- */
-export async function removeTree(directory: string): Promise<void> {
-  if (removeSmall(directory)) return;
-  try {
-    await rm(directory, { recursive: true, force: true });
-  } catch {
-    await run('chmod', ['-R', 'u+rwx', '--', directory]).catch(() => {}); // rm says what is left
-    await run('rm', ['-rf', '--', directory]);
-  }
-}
-
-/** Removes a directory with a few files and no directories in it; false when it is another. */
-function removeSmall(directory: string): boolean {
-  try {
-    const entries = readdirSync(directory, { withFileTypes: true });
-    if (entries.length > FEW_ENTRIES || entries.some((each) => each.isDirectory())) return false;
-    for (const { name } of entries) unlinkSync(join(directory, name));
-    rmdirSync(directory);
-    return true;
-  } catch {
-    return false; // the thorough way finds out what is the matter
-  }
-}
-
-function outside(path: string): JobqError {
-  return new JobqError(
-    'input',
-    `cannot write ${quote(path)}: not a path inside the sandbox's workspace`,
-    'Give a relative path, without "..", that no link leads elsewhere.',
-  );
-}
-
-function quote(path: string): string {
-  return JSON.stringify(path);
 }
 
 function ignore(code: string): (error: NodeJS.ErrnoException) => void {

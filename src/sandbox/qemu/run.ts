@@ -4,7 +4,7 @@ import { asBytes } from '../byte-path.js';
 import { after } from '../deadline.js';
 import { OutputCapture } from '../output.js';
 import type { Command, RunResult } from '../port.js';
-import { signalName } from '../process/launch.js';
+import { signalName } from '../signal-name.js';
 import type { Frame } from './agent.js';
 import type { Vm } from './vm.js';
 
@@ -25,12 +25,6 @@ export function encodeCommand(
     ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
   ];
   return Buffer.from(asBytes(fields.join('\0')), 'latin1');
-}
-
-/** Whether the command can be told in such fields. */
-export function holdsNul({ interpreter, script, args, env }: Command): boolean {
-  const texts = [...interpreter, script, ...args, ...Object.entries(env).flat()];
-  return texts.some((text) => text.includes('\0'));
 }
 
 /**

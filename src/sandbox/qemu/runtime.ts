@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { HANDLER_PATH } from '../process/interpreter.js';
+import { HANDLER_PATH } from '../handler-command.js';
 import { FileList } from './file-list.js';
 import { interpreterFiles } from './interpreters.js';
 import { librariesOf } from './libraries.js';

@@ -4,11 +4,14 @@ import path from 'node:path';
 import { JobqError } from '../../errors.js';
 import { asBytes } from '../byte-path.js';
 import { after } from '../deadline.js';
-import { outside } from '../outside.js';
+import { Ending } from '../ending.js';
+import { HOLDS_NUL, handlerEnv, holdsNul } from '../handler-command.js';
+import { notRun } from '../not-run.js';
+import { oneAtATime } from '../one-at-a-time.js';
+import { outside, plainParts } from '../outside.js';
 import type { Command, RunResult, Sandbox, SandboxSpec } from '../port.js';
-import { HANDLER_PATH } from '../process/interpreter.js';
 import { replaceContent } from '../replace-content.js';
-import { encodeCommand, holdsNul, runInGuest } from './run.js';
+import { encodeCommand, runInGuest } from './run.js';
 import { sendFile, sendTree } from './tree-in.js';
 import { TreeReceiver } from './tree-out.js';
 import type { Vm } from './vm.js';
@@ -18,7 +21,6 @@ const FILE_MS = 600_000;
 /** After a timeout the job's files come out if they do it soon. */
 const FILES_AFTER_TIMEOUT_MS = 5_000;
 
-const NOTHING = { text: '', totalBytes: 0, truncated: false };
 /** Beside the handlers, and no part of them. */
 const NOT_HANDLERS = new Set(['.git', '__pycache__']);
 
@@ -35,18 +37,17 @@ export class QemuSandbox implements Sandbox {
   readonly #vm: Vm;
   #spec: SandboxSpec;
   readonly #host: MachineHost;
-  #cancelTtl: () => void = () => {};
+  readonly #ending = new Ending((why) => this.#destroy(why));
+  /** One thing at a time goes through the port. */
+  readonly #inTurn = oneAtATime();
   readonly #sentHandlers = new Map<string, string>();
-  #turn: Promise<unknown> = Promise.resolve();
-  #killing: Promise<void> | undefined;
-  #why = 'the sandbox was killed';
   #count = 0;
 
   private constructor(vm: Vm, spec: SandboxSpec, host: MachineHost) {
     this.#vm = vm;
     this.#spec = spec;
     this.#host = host;
-    void vm.ended.then((reason) => this.#destroyBecause(reason));
+    void vm.ended.then((reason) => this.#ending.begin(reason));
   }
 
   /**
@@ -56,20 +57,15 @@ export class QemuSandbox implements Sandbox {
   static async prepare(vm: Vm, spec: SandboxSpec, host: MachineHost): Promise<QemuSandbox> {
     const sandbox = new QemuSandbox(vm, spec, host);
     await sandbox.#sendOutput();
-    sandbox.#cancelTtl = after(spec.ttlMs, () =>
-      sandbox.#destroyBecause(`the sandbox reached its time to live of ${spec.ttlMs} ms`),
-    );
+    sandbox.#ending.comesAfter(spec.ttlMs);
     return sandbox;
   }
 
   /** @throws JobqError `input` for a path outside, `sandbox-unavailable` after `kill`. */
   write(file: string, data: string | Uint8Array): Promise<void> {
-    const parts = file.split('/');
-    if (file.includes('\0') || parts.some((part) => ['', '.', '..'].includes(part))) {
-      return Promise.reject(outside(file));
-    }
     return this.#inTurn(async () => {
-      this.#requireAlive();
+      plainParts(file);
+      this.#ending.refuseWrites();
       await sendFile(this.#vm.agent, 'w', file, data);
       const fault = await this.#vm.agent
         .request('A', '', this.#vm.ended, FILE_MS)
@@ -94,45 +90,34 @@ export class QemuSandbox implements Sandbox {
   }
 
   async #run(command: Command): Promise<RunResult> {
-    if (this.#killing) return this.#lost();
-    const env = { PATH: HANDLER_PATH, HOME: this.workspace, LANG: 'C.UTF-8', ...command.env };
-    if (holdsNul({ ...command, env })) return couldNotStart();
+    if (this.#ending.begun) return notRun({ kind: 'lost', reason: this.#ending.why });
+    const env = handlerEnv(command, this.workspace);
+    if (holdsNul([...command.interpreter, command.script, ...command.args], env)) {
+      return notRun({ kind: 'exited', code: HOLDS_NUL.code }, `${HOLDS_NUL.message}\n`);
+    }
     const frame = encodeCommand(command, env, this.#spec.memoryBytes);
     try {
       const result = await runInGuest(this.#vm, command, frame, () => this.#sendHandlers());
       const isLost = result.outcome.kind === 'lost';
       // Why it was destroyed says more than that it is gone.
-      if (this.#killing && isLost) return { ...result, outcome: this.#lost().outcome };
-      if (!this.#killing) await this.#fetchOutput(result);
+      if (this.#ending.begun && isLost) {
+        return { ...result, outcome: { kind: 'lost', reason: this.#ending.why } };
+      }
+      if (!this.#ending.begun) await this.#fetchOutput(result);
       return result;
     } catch (error) {
-      this.#destroyBecause('what listens to its output failed');
+      void this.#ending.begin('what listens to its output failed');
       throw error;
     }
   }
 
   kill(): Promise<void> {
-    this.#killing ??= this.#destroy();
-    return this.#killing;
+    return this.#ending.begin();
   }
 
-  #destroyBecause(why: string): void {
-    if (this.#killing) return;
-    this.#why = why;
-    void this.kill();
-  }
-
-  async #destroy(): Promise<void> {
-    this.#cancelTtl();
-    await this.#vm.destroy(this.#why);
+  async #destroy(why: string): Promise<void> {
+    await this.#vm.destroy(why);
     this.#host.release(this);
-  }
-
-  /** One thing at a time goes through the port. */
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(work);
-    this.#turn = done.catch(() => {});
-    return done;
   }
 
   /** @throws Error when what was sent could not be written in the guest. */
@@ -170,11 +155,11 @@ export class QemuSandbox implements Sandbox {
       if (!timedOut) {
         const { message } = error as Error;
         result.outcome = { kind: 'lost', reason: `its output could not be fetched: ${message}` };
-        this.#destroyBecause(result.outcome.reason);
+        void this.#ending.begin(result.outcome.reason);
       }
     }
     if (timedOut && result.outcome.kind === 'timeout') {
-      this.#destroyBecause(`the sandbox timed out after ${result.outcome.afterMs} ms`);
+      void this.#ending.begin(`the sandbox timed out after ${result.outcome.afterMs} ms`);
     }
   }
 
@@ -204,29 +189,4 @@ export class QemuSandbox implements Sandbox {
     if (isEmpty(fresh) && isEmpty(this.#spec.outputDir)) return;
     await replaceContent(this.#spec.outputDir, fresh);
   }
-
-  #requireAlive(): void {
-    if (this.#killing) throw new JobqError('sandbox-unavailable', `cannot write: ${this.#why}`);
-  }
-
-  #lost(): RunResult {
-    return {
-      outcome: { kind: 'lost', reason: this.#why },
-      stdout: NOTHING,
-      stderr: NOTHING,
-      durationMs: 0,
-      memoryExceeded: false,
-    };
-  }
-}
-
-function couldNotStart(): RunResult {
-  const text = 'an argument or environment variable holds a NUL character\n';
-  return {
-    outcome: { kind: 'exited', code: 126 },
-    stdout: NOTHING,
-    stderr: { text, totalBytes: text.length, truncated: false },
-    durationMs: 0,
-    memoryExceeded: false,
-  };
 }

@@ -4,7 +4,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Duplex } from 'node:stream';
-import { removeTree } from '../process/workspace.js';
+import { removeTree } from '../leftovers/remove-tree.js';
 import { Agent } from './agent.js';
 import type { Image } from './image.js';
 import { type Accelerator, machineHere } from './machine.js';

@@ -12,8 +12,8 @@ import {
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { cleanLeftovers } from '#src/sandbox/leftovers/journal.js';
 import type { RunResult, SandboxProvider } from '#src/sandbox/port.js';
-import { cleanLeftovers } from '#src/sandbox/process/index.js';
 import {
   handler,
   makeScratch,

@@ -14,7 +14,7 @@ import {
 } from '../../process-identity.js';
 import { removeCgroups } from './cgroups.js';
 import { endProcessesWithEnvironment, signalIfThere } from './processes.js';
-import { removeTree } from './workspace.js';
+import { removeTree } from './remove-tree.js';
 
 interface Entry {
   /** The jobq-dev that made it. */
