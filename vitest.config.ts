@@ -7,6 +7,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts', 'test/**/*.test.tsx'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // For what is waited for: a shared machine can stand still for a while.
+    expect: { poll: { timeout: 20_000 } },
     maxWorkers: 2,
     globalSetup: 'test/support/global-setup.ts',
   },

@@ -68,6 +68,10 @@ async function post(path: string, body?: object): Promise<{ status: number; body
 const get = async (path: string) =>
   (await app.request(`http://127.0.0.1${path}`, { headers: { host: '127.0.0.1' } })).json();
 
+/** Resolves when what was due by now has been called. */
+const alarmsRung = () =>
+  new Promise<void>((resolve) => void world.clock.at(world.clock.now(), resolve));
+
 /** How far ahead of real time the clock is, in whole seconds. */
 const aheadS = () => Math.floor(world.clock.offsetMs / 1_000);
 
@@ -80,7 +84,7 @@ describe('POST /advance', () => {
     expect(Advanced.strict().parse(body)).toMatchObject({ offset_ms: 400 * 24 * HOUR, ticks: 1 });
     expect(Date.parse((body as Advanced).now) - Date.now()).toBeGreaterThan(399 * 24 * HOUR);
     expect(told).toEqual([400 * 24 * HOUR]);
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await alarmsRung();
     expect(ticks).toEqual(['catch-up']);
     expect(await get('/info')).toMatchObject({ clock_offset_ms: 400 * 24 * HOUR });
     cron.stop();
@@ -100,7 +104,7 @@ describe('POST /advance', () => {
     expect(Date.parse((body as Advanced).now)).toBeGreaterThanOrEqual(slot.getTime());
     expect(Date.parse((body as Advanced).now)).toBeLessThan(slot.getTime() + 5_000);
     expect(body).toMatchObject({ ticks: 1 });
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await alarmsRung();
     expect(ticks).toEqual(['schedule']);
     cron.stop();
   });
@@ -186,7 +190,7 @@ describe('POST /pause and /resume', () => {
     }
     expect(await get('/info')).toMatchObject({ cron: { paused: true, next_tick: null } });
     await post('/advance', { by: '400d' });
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await alarmsRung();
     expect(ticks).toEqual([]);
     expect(await post('/advance', { to: 'next-tick' })).toMatchObject({
       status: 409,

@@ -20,8 +20,6 @@ import { freshMemoryDatabase } from '../support/postgres.js';
 
 const START = new Date('2026-05-01T12:00:00Z');
 const LEASE_MS = 1_800_000;
-/** For what is waited for: a shared machine can stand still for a while. */
-const PATIENCE = { timeout: 20_000 };
 
 describe('the drainer', () => {
   let db: Database;
@@ -80,7 +78,7 @@ describe('the drainer', () => {
     (await listJobs(db, { limit: 100 })).jobs.map(({ status }) => status).reverse();
   /** Resolves once the job is in that state. */
   const settled = async (id: string, status: string) => {
-    await expect.poll(async () => (await findJob(db, id)).status, PATIENCE).toBe(status);
+    await expect.poll(async () => (await findJob(db, id)).status).toBe(status);
   };
   const endAll = (code = 0) => {
     for (const run of provider.running) run.end(exited(code));
@@ -518,7 +516,7 @@ describe('the drainer', () => {
       const first = drainer.tick('schedule');
       await provider.started(2);
       broken = true;
-      provider.running[0]!.end(exited(0));
+      provider.runOf('1').end(exited(0));
       await settled('1', 'done');
       broken = false;
       const second = drainer.tick('schedule');
@@ -541,9 +539,7 @@ describe('the drainer', () => {
       const tick = drainer.tick('schedule');
       await provider.started(1);
       clock.advanceTo(new Date(START.getTime() + LEASE_MS / 3));
-      await expect
-        .poll(async () => (await findJob(db, '1')).locked_at, PATIENCE)
-        .toEqual(clock.now());
+      await expect.poll(async () => (await findJob(db, '1')).locked_at).toEqual(clock.now());
       expect(broken).toBe(false);
       endAll();
       await tick;

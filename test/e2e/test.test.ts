@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { jobq, scratch, start } from '../support/cli.js';
+import { jobq, scratch, start, until } from '../support/cli.js';
 
 // Each start loads a database and a proxy; on a busy machine that takes long.
 describe('test', { timeout: 240_000 }, () => {
@@ -138,9 +138,7 @@ describe('test', { timeout: 240_000 }, () => {
     file('handlers/slow.sh', `touch ${cwd}/running; sleep 1000`);
     file('handlers/slow.cases.jsonl', '{"payload":{}}');
     const running = start(['test', 'slow', '--json'], { cwd });
-    while (!existsSync(path.join(cwd, 'running'))) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    await until(() => existsSync(path.join(cwd, 'running')));
     running.child.kill('SIGINT');
     const { status, stdout } = await running.ended;
     expect(status).toBe(130);

@@ -53,6 +53,13 @@ export class FakeProvider implements SandboxProvider {
     return this.runs.filter((run) => this.#open.has(run));
   }
 
+  /** The run of a job that has started. Jobs claimed together start in any order. */
+  runOf(jobId: string): FakeRun {
+    const found = this.running.find(({ label }) => label === `job ${jobId}`);
+    if (found === undefined) throw new Error(`job ${jobId} does not run`);
+    return found;
+  }
+
   readonly #open = new Set<FakeRun>();
 
   #notify(): void {
