@@ -22,12 +22,16 @@ function residentMiB(pid) {
 
 export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-function start(args, cwd) {
+/** Starts a jobq-dev; `seen` resolves with what a pattern found in its output. */
+export function startJobq(args, cwd) {
   const child = spawn(process.execPath, [CLI, ...args], { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
   let text = '';
   const seen = (pattern) =>
     new Promise((resolve) => {
-      const look = () => pattern.test(text) && resolve(undefined);
+      const look = () => {
+        const found = pattern.exec(text);
+        if (found) resolve(found);
+      };
       for (const stream of [child.stdout, child.stderr]) {
         stream.on('data', (chunk) => {
           text += chunk;
@@ -44,7 +48,7 @@ function start(args, cwd) {
  */
 export async function idle() {
   const dir = mkdtempSync(path.join(tmpdir(), 'jobq-bench-'));
-  const { child, seen, ended } = start(['--port', '0', '--json'], dir);
+  const { child, seen, ended } = startJobq(['--port', '0', '--json'], dir);
   try {
     await seen(/"event":"tick"/);
     await pause(5_000);
@@ -71,7 +75,7 @@ export async function replayMemory() {
       `{"at":"${minute}m","kind":"nothing","payload":{"minute":${minute}},"count":100}`,
   );
   writeFileSync(path.join(dir, 'burst.jsonl'), `${lines.join('\n')}\n`);
-  const { child, ended } = start(['replay', 'burst.jsonl', '--output-dir', 'out'], dir);
+  const { child, ended } = startJobq(['replay', 'burst.jsonl', '--output-dir', 'out'], dir);
   try {
     const at = { early: 0, late: 0 };
     for (;;) {

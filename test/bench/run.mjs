@@ -1,4 +1,5 @@
 /** `npm run bench [NAME…]`: prints ratios, each against what the project asks of it. */
+import { api } from './api.mjs';
 import { attempt } from './attempt.mjs';
 import { growth } from './growth.mjs';
 import { handlerTest } from './handler-test.mjs';
@@ -11,6 +12,7 @@ import { wire } from './wire.mjs';
 
 const ALL = {
   queue,
+  api,
   wire,
   growth,
   attempt,

@@ -23,12 +23,15 @@ const SETTLE_WITHIN_MS = 60_000;
  */
 export async function chaos({ cli, seed, troubleMs, leaseMs }) {
   const random = new Random(seed);
+  const phases = new Phases();
   const arena = await Arena.open({ cli, leaseMs });
   const destroy = () => arena.destroy();
   process.once('exit', destroy);
   try {
-    const ledgers = await perform(arena, random, troubleMs);
+    const ledgers = await perform(arena, random, troubleMs, phases);
     const wrong = (await judgeRemains(arena)) + (await judgeJobs(arena, ledgers));
+    phases.end('judged');
+    console.log(phases.text);
     if (wrong > 0) arena.keepLogs(path.resolve(`chaos-${seed}-logs`));
     return wrong;
   } finally {
@@ -42,9 +45,10 @@ export async function chaos({ cli, seed, troubleMs, leaseMs }) {
  * @param {Arena} arena
  * @param {Random} random
  * @param {number} troubleMs
+ * @param {Phases} phases
  * @returns what was inserted on either side
  */
-async function perform(arena, random, troubleMs) {
+async function perform(arena, random, troubleMs, phases) {
   const shared = new SqlInserter(new Random(random.between(0, 2 ** 31)), {
     everyMs: INSERT_EVERY_MS,
     databaseUrl: arena.databaseUrl,
@@ -56,21 +60,42 @@ async function perform(arena, random, troubleMs) {
   const trouble = new Trouble(arena, random);
   const calm = new AbortController();
   const hurrying = hurry(arena, calm.signal);
-  const startedAt = performance.now();
   shared.start();
   local.start();
   await firstJobsDone(arena);
-  const warmUpMs = performance.now() - startedAt;
+  const warmUpMs = phases.end('started');
 
   await trouble.make({ forMs: troubleMs, everyMs: TROUBLE_EVERY_MS });
   await Promise.all([shared.stop(), local.stop()]);
   await trouble.end();
+  phases.end('troubled');
   await settleAll(arena, SETTLE_WITHIN_MS + 10 * warmUpMs);
   calm.abort();
   await hurrying;
+  phases.end('settled');
   await Promise.all(arena.processes.map((each) => each.stop()));
+  phases.end('stopped');
   printFigures('done', trouble.counts);
   return { shared: shared.ledger, local: local.ledger };
+}
+
+/** What a run spends its time on. */
+class Phases {
+  #at = performance.now();
+  /** @type {string[]} */
+  #ended = [];
+
+  /** @param {string} name @returns {number} how long it took, in milliseconds */
+  end(name) {
+    const took = performance.now() - this.#at;
+    this.#at += took;
+    this.#ended.push(`${name} in ${Math.round(took / 1_000)} s`);
+    return took;
+  }
+
+  get text() {
+    return this.#ended.join(', ');
+  }
 }
 
 /** What the processes did that they may not, and what they left. @param {Arena} arena */

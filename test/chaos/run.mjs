@@ -14,6 +14,8 @@ import { BREAKS, sabotaged } from './sabotage.mjs';
 
 /** Short, so that what is stopped for longer is soon late; three heartbeats fit in it. */
 const LEASE_MS = 4_000;
+/** Of trouble. With the start before it and the calm after it, less than a minute. */
+const SHORT_MS = 12_000;
 const CLI = fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
 
 const USAGE = `npm run chaos -- [--short | --minutes n] [--seed n] [--break ${Object.keys(BREAKS).join('|')}]
@@ -40,7 +42,7 @@ async function main() {
   if (values.fleet) return (await fleet({ cli: CLI, jobs: Number(values.jobs) })) === 0 ? 0 : 1;
 
   const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
-  const troubleMs = values.short ? 20_000 : Number(values.minutes) * 60_000;
+  const troubleMs = values.short ? SHORT_MS : Number(values.minutes) * 60_000;
   if (!Number.isInteger(seed) || !(troubleMs > 0)) throw new Error(USAGE);
   const again = `npm run chaos -- ${values.short ? '--short' : `--minutes ${values.minutes}`} --seed ${seed}`;
   console.log(`${again}${values.break === undefined ? '' : ` --break ${values.break}`}`);
