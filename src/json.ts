@@ -9,6 +9,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   JsonFault,
+  skipKey,
   skipScalar,
   skipSpace,
   skipString,
@@ -90,28 +91,33 @@ export interface Member {
  * @throws JsonFault when `text` is not one JSON object or array.
  */
 export function members(text: string): Map<string, Member> {
-  checkJson(text);
   const found = new Map<string, Member>();
   let position = skipSpace(text, 0);
   const isObject = text[position] === '{';
   if (!isObject && text[position] !== '[') {
+    checkJson(text);
     throw new JsonFault(text, position, 'an object or array is needed');
   }
+  const close = isObject ? '}' : ']';
   position = skipSpace(text, position + 1);
-  for (let index = 0; text[position] !== '}' && text[position] !== ']'; index += 1) {
-    let key = String(index);
+  for (let index = 0; index > 0 || text[position] !== close; index += 1) {
     const keyPosition = position;
-    if (isObject) {
-      const end = skipString(text, position);
-      key = JSON.parse(text.slice(position, end)) as string;
-      position = skipSpace(text, skipSpace(text, end) + 1);
-    }
+    if (isObject) position = skipKey(text, position);
+    const key = isObject ? keyAt(text, keyPosition) : String(index);
     const end = skipValue(text, position);
     found.set(key, { text: text.slice(position, end), keyPosition, position });
     position = skipSpace(text, end);
-    if (text[position] === ',') position = skipSpace(text, position + 1);
+    if (text[position] === close) break;
+    if (text[position] !== ',') throw unexpected(text, position);
+    position = skipSpace(text, position + 1);
   }
+  const end = skipSpace(text, position + 1);
+  if (end < text.length) throw unexpected(text, end);
   return found;
+}
+
+function keyAt(text: string, from: number): string {
+  return JSON.parse(text.slice(from, skipString(text, from))) as string;
 }
 
 /** A string, number, boolean or null of a JSON text, at `text.slice(from, to)`. */

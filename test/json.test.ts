@@ -156,6 +156,29 @@ describe('slices', () => {
     );
   });
 
+  it('refuses what checkJson refuses, in the same words', () => {
+    const unit = fc.constantFrom(...'{}[]",:\\ 1e'.split(''), 'null');
+    fc.assert(
+      fc.property(spacedJson, fc.nat(), unit, (text, at, other) => {
+        const index = at % Math.max(1, text.length);
+        const bent = text.slice(0, index) + other + text.slice(index + 1);
+        const said = (check: (text: string) => void) => {
+          try {
+            check(bent);
+            return undefined;
+          } catch (error) {
+            return (error as Error).message;
+          }
+        };
+        const fault = said(slices);
+        if (fault !== undefined && /object or array/.test(fault))
+          expect(said(checkJson)).toBe(undefined);
+        else expect(fault).toBe(said(checkJson));
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
   it('keeps the text of each value to the character', () => {
     const text = ' { "id" : 1970670598291982290 , "n":1.50E+2,"s":"\\u0041" , "o" : { "a" : 1 } } ';
     expect(Object.fromEntries(slices(text))).toEqual({
