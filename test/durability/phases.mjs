@@ -128,9 +128,9 @@ export const PHASES = {
       migrating.child.kill('SIGKILL');
       await migrating.ended;
       const stats = jobqDev(run, ['stats', '--json', '--data-dir', dataDir]);
-      const { status, text } = await stats.ended;
-      if (status !== 0) throw new Error(text);
-      const { pending, done } = JSON.parse(text).counts;
+      const { status, stdout, stderr } = await stats.ended;
+      if (status !== 0) throw new Error(`${stdout}${stderr}`);
+      const { pending, done } = JSON.parse(stdout).counts;
       if (pending + done !== OLD_JOBS) run.faults.push(`${pending + done} jobs after a migration`);
       return !over;
     },
@@ -153,18 +153,21 @@ export const PHASES = {
   },
 };
 
-/** A command to its end. @param {Run} run @param {readonly string[]} args */
+/**
+ * A command to its end: its status, what it printed, and what it said beside that.
+ * @param {Run} run @param {readonly string[]} args
+ */
 export function jobqDev(run, args) {
   const child = spawn(process.execPath, [path.join(run.dist, 'cli.js'), ...args], {
     cwd: run.cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let text = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (chunk) => {
-      text += chunk;
+  const said = { stdout: '', stderr: '' };
+  for (const name of /** @type {const} */ (['stdout', 'stderr'])) {
+    child[name].setEncoding('utf8').on('data', (chunk) => {
+      said[name] += chunk;
     });
   }
-  const ended = once(child, 'close').then(([status]) => ({ status, text }));
+  const ended = once(child, 'close').then(([status]) => ({ status, ...said }));
   return { child, ended };
 }

@@ -134,7 +134,7 @@ async function main() {
     }
     const jobs = await look(run);
     const doctor = await jobqDev(run, ['doctor', '--json']).ended;
-    const database = JSON.parse(doctor.text).findings.find(
+    const database = JSON.parse(doctor.stdout).findings.find(
       (/** @type {{ what: string }} */ { what }) => what === 'database',
     );
     if (database.state !== 'ok') run.faults.push(database.found);

@@ -1,6 +1,6 @@
 /**
  * The screen on a real terminal, driven by keys. Needs tmux; without it the tests are skipped, unless
- * JOBQ_REQUIRE_TMUX=1 says that they must run.
+ * TEST_REQUIRE_TMUX=1 says that they must run.
  */
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -9,8 +9,8 @@ import { describe, expect, it } from 'vitest';
 import { jobq, scratch, startEmulator, until } from '../support/cli.js';
 import { noTerminal, Terminal } from '../support/terminal.js';
 
-if (noTerminal !== undefined && process.env.JOBQ_REQUIRE_TMUX === '1') {
-  throw new Error(`JOBQ_REQUIRE_TMUX=1, but ${noTerminal}`);
+if (noTerminal !== undefined && process.env.TEST_REQUIRE_TMUX === '1') {
+  throw new Error(`TEST_REQUIRE_TMUX=1, but ${noTerminal}`);
 }
 
 const WEBHOOKS = fileURLToPath(new URL('../../fixtures/github-webhooks.jsonl', import.meta.url));

@@ -1,6 +1,6 @@
 /**
  * The process provider with namespaces. Needs bubblewrap and a kernel that allows namespaces; where
- * they are missing the tests are skipped, unless JOBQ_REQUIRE_BWRAP=1 says that they must run.
+ * they are missing the tests are skipped, unless TEST_REQUIRE_BWRAP=1 says that they must run.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,8 +21,8 @@ import {
 } from './helpers.js';
 
 const missing = await probeBubblewrap({ network: 'host' });
-if (missing !== undefined && process.env.JOBQ_REQUIRE_BWRAP === '1') {
-  throw new Error(`JOBQ_REQUIRE_BWRAP=1, but bubblewrap does not work: ${missing}`);
+if (missing !== undefined && process.env.TEST_REQUIRE_BWRAP === '1') {
+  throw new Error(`TEST_REQUIRE_BWRAP=1, but bubblewrap does not work: ${missing}`);
 }
 const optionsFor = (scratch: Scratch) => ({
   workDir: join(scratch.root, 'work'),

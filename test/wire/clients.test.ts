@@ -4,7 +4,7 @@ import { CLIENTS, runClient } from './clients/clients.mjs';
 import { startWire, type WirePort } from './servers.js';
 
 /** Names, with commas between them, or `all`: where one of these is missing, that is a failure. */
-const REQUIRED = (process.env.JOBQ_REQUIRE_PG_CLIENTS ?? '').split(',');
+const REQUIRED = (process.env.TEST_REQUIRE_PG_CLIENTS ?? '').split(',');
 const isRequired = (name: string) => REQUIRED.includes(name) || REQUIRED.includes('all');
 
 describe('the port on PGlite, to clients', () => {

@@ -10,8 +10,8 @@ import { makeScratch, removeScratch, type Scratch, shell, specFor, until } from 
 import { FakeService, type Seen } from './fake-service.js';
 
 const missing = await probeBubblewrap({ network: 'host' });
-if (missing !== undefined && process.env.JOBQ_REQUIRE_BWRAP === '1') {
-  throw new Error(`JOBQ_REQUIRE_BWRAP=1, but bubblewrap does not work: ${missing}`);
+if (missing !== undefined && process.env.TEST_REQUIRE_BWRAP === '1') {
+  throw new Error(`TEST_REQUIRE_BWRAP=1, but bubblewrap does not work: ${missing}`);
 }
 const TIMES = { firstMs: 10, mostMs: 100, absentMs: 500, silentMs: 10_000, firstRetryMs: 5 };
 

@@ -17,8 +17,8 @@ async function whyNot(): Promise<string | undefined> {
 }
 
 const missing = await whyNot();
-if (missing !== undefined && process.env.JOBQ_REQUIRE_QEMU === '1') {
-  throw new Error(`JOBQ_REQUIRE_QEMU=1, but there are no microVMs here; first: ${missing}`);
+if (missing !== undefined && process.env.TEST_REQUIRE_QEMU === '1') {
+  throw new Error(`TEST_REQUIRE_QEMU=1, but there are no microVMs here; first: ${missing}`);
 }
 
 if (missing !== undefined) {
