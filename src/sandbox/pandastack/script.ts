@@ -11,7 +11,10 @@ export const WORKSPACE = '/workspace';
 export const OUTPUT = '/output';
 export const HANDLERS = '/handlers';
 
-/** How long output is read that somebody outside the handler's group still holds open. */
+/**
+ * How long output is read that somebody outside the handler's group still holds open; longer where a
+ * busy machine has not yet let its readers read what is there.
+ */
 const PIPES_SECONDS = 0.5;
 
 /** Bytes of each stream that one poll brings. */
@@ -65,6 +68,8 @@ export function runScript(
   return `: >${run}/out >${run}/err
 end() { echo "$1" >${run}/status.new; mv ${run}/status.new ${run}/status; exit; }
 fail() { echo "$2" >>${run}/err; end "$1"; }
+# One that sleeps has read all there is (proc(5), stat).
+reads() { case "$(cut -d' ' -f3 "/proc/$1/stat")" in S | '') return 1 ;; esac; }
 check() {
   [ -e "$1" ] || fail 127 "$2: there is no such file ($1)"
   [ -f "$1" ] || fail 126 "$2: not a file ($1)"
@@ -81,7 +86,9 @@ echo $handler >${run}/pid
 wait $handler
 status=$?
 kill -9 -$handler 2>/dev/null
-(sleep ${PIPES_SECONDS}; kill $out $err) 2>/dev/null & timer=$!
+(sleep ${PIPES_SECONDS}
+  while reads $out || reads $err; do sleep ${PIPES_SECONDS}; done
+  kill $out $err) 2>/dev/null & timer=$!
 wait $out $err
 kill $timer
 end $status
