@@ -89,6 +89,18 @@ describe.skipIf(missing !== undefined)('a service that misbehaves', () => {
     expect(service.lines(/setsid/)).toHaveLength(1);
   });
 
+  it('brings all of the output when what reads it in the sandbox is held up', async () => {
+    const { outcome, stdout } = await ran(
+      `readers=$(pgrep -P $PPID -x cat | tr '\\n' ' ')
+       kill -STOP $readers
+       echo said
+       setsid sh -c "touch away; sleep 1; kill -CONT $readers" >/dev/null 2>&1 &
+       while [ ! -e away ]; do sleep 0.1; done`,
+    );
+    expect(outcome).toEqual({ kind: 'exited', code: 0 });
+    expect(stdout.text).toBe('said\n');
+  });
+
   it('does not send a command again that never arrived', async () => {
     service.misbehave = (seen) => (isStart(seen) ? { notDone: 503 } : undefined);
     const { outcome } = await ran(COUNTED);
