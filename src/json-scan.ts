@@ -112,8 +112,13 @@ export function skipValue(text: string, from: number): number {
   }
 }
 
-export function skipKey(text: string, from: number): number {
-  const colon = skipSpace(text, skipString(text, from));
+function skipKey(text: string, from: number): number {
+  return skipColon(text, skipString(text, from));
+}
+
+/** From the end of a key to its value. */
+export function skipColon(text: string, from: number): number {
+  const colon = skipSpace(text, from);
   if (text[colon] !== ':') throw unexpected(text, colon);
   return skipSpace(text, colon + 1);
 }

@@ -9,7 +9,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   JsonFault,
-  skipKey,
+  skipColon,
   skipScalar,
   skipSpace,
   skipString,
@@ -102,8 +102,8 @@ export function members(text: string): Map<string, Member> {
   position = skipSpace(text, position + 1);
   for (let index = 0; index > 0 || text[position] !== close; index += 1) {
     const keyPosition = position;
-    if (isObject) position = skipKey(text, position);
-    const key = isObject ? keyAt(text, keyPosition) : String(index);
+    let key = String(index);
+    if (isObject) ({ key, position } = readKey(text, position));
     const end = skipValue(text, position);
     found.set(key, { text: text.slice(position, end), keyPosition, position });
     position = skipSpace(text, end);
@@ -116,8 +116,10 @@ export function members(text: string): Map<string, Member> {
   return found;
 }
 
-function keyAt(text: string, from: number): string {
-  return JSON.parse(text.slice(from, skipString(text, from))) as string;
+/** The key that stands at `from`, and where its value starts. */
+function readKey(text: string, from: number): { key: string; position: number } {
+  const end = skipString(text, from);
+  return { key: JSON.parse(text.slice(from, end)) as string, position: skipColon(text, end) };
 }
 
 /** A string, number, boolean or null of a JSON text, at `text.slice(from, to)`. */
@@ -139,9 +141,9 @@ export function* scalars(text: string): Generator<Scalar> {
   let position = skipSpace(text, 0);
   const enter = (at: number) => {
     if (!inObject.at(-1)) return at;
-    const end = skipString(text, at);
-    path[path.length - 1] = JSON.parse(text.slice(at, end)) as string;
-    return skipSpace(text, skipSpace(text, end) + 1);
+    const { key, position } = readKey(text, at);
+    path[path.length - 1] = key;
+    return position;
   };
   for (;;) {
     const char = text[position]!;

@@ -6,8 +6,11 @@ export const LOOPBACK = '127.0.0.1';
 export interface PortChoice {
   /** 0 takes any free one. */
   port: number;
-  /** How many of the ports after a taken one are tried. Default: 0 */
-  tries?: number;
+  /** How many of the ports after a taken one are tried. */
+  tries: number;
+}
+
+interface NamedPortChoice extends PortChoice {
   /** What it is for, e.g. `for Postgres clients`, and the flag that chooses another. */
   purpose?: string;
   flag: string;
@@ -20,7 +23,7 @@ export interface PortChoice {
  */
 export async function listenOnLoopback(
   server: Server,
-  { port, tries = 0, purpose, flag }: PortChoice,
+  { port, tries, purpose, flag }: NamedPortChoice,
 ): Promise<number> {
   for (let at = port; ; at += 1) {
     try {

@@ -1,13 +1,9 @@
 /** Where the HTTP API listens: on the loopback interface only. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { listenOnLoopback } from '../loopback.js';
+import { listenOnLoopback, type PortChoice } from '../loopback.js';
 import type { Service } from './service.js';
 
-export interface ListenOptions {
-  /** 0 takes any free one. */
-  port: number;
-  /** How many of the ports after a taken one are tried. */
-  tries: number;
+export interface ListenOptions extends PortChoice {
   /** What requests must carry. */
   token?: string | undefined;
 }

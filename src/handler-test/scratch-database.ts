@@ -3,6 +3,7 @@ import { openPglite, type PgliteDatabase } from '../db/pglite.js';
 import { DatabaseError } from '../db/port.js';
 import { TEMPLATE_TAR } from '../db/template.js';
 import { JobqError } from '../errors.js';
+import { LOOPBACK } from '../loopback.js';
 import { WireServer } from '../wire/server.js';
 import { Lanes } from './lanes.js';
 import { type Rows, readRows } from './outside/rows.js';
@@ -30,7 +31,7 @@ export class ScratchDatabase {
     this.#db = db;
     this.#wire = wire;
     this.#setup = setup;
-    this.url = `postgres://postgres@127.0.0.1:${port}/postgres?sslmode=disable`;
+    this.url = `postgres://postgres@${LOOPBACK}:${port}/postgres?sslmode=disable`;
   }
 
   static async open(setup: Setup): Promise<ScratchDatabase> {

@@ -33,6 +33,7 @@ export class Ending {
   }
 
   comesAfter(ttlMs: number): void {
+    if (this.begun) return;
     this.#cancelTtl = after(
       ttlMs,
       () => void this.begin(`the sandbox reached its time to live of ${ttlMs} ms`),

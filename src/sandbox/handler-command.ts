@@ -12,12 +12,15 @@ export function handlerEnv(
   return { PATH: HANDLER_PATH, HOME: home, LANG: 'C.UTF-8', ...env };
 }
 
-/** How execve(2) would end: no text of a command can hold a NUL. As of a shell, with its status. */
-export const HOLDS_NUL = {
-  code: 126,
-  message: 'an argument or environment variable holds a NUL character',
-} as const;
+/** The shell's exit statuses for a program that is missing, and for one that cannot be run. */
+export type StartFailure = { code: 126 | 127; message: string };
 
-export function holdsNul(texts: readonly string[], env: Readonly<Record<string, string>>): boolean {
-  return [...texts, ...Object.entries(env).flat()].some((text) => text.includes('\0'));
+/** No text of a command can hold a NUL (execve(2)). */
+export function nulFailure(
+  texts: readonly string[],
+  env: Readonly<Record<string, string>>,
+): StartFailure | undefined {
+  const all = [...texts, ...Object.entries(env).flat()];
+  if (!all.some((text) => text.includes('\0'))) return undefined;
+  return { code: 126, message: 'an argument or environment variable holds a NUL character' };
 }

@@ -1,14 +1,9 @@
 /** Where the Postgres port listens: on the loopback interface only. */
 import type { PgliteDatabase } from '../db/pglite.js';
-import { LOOPBACK } from '../loopback.js';
+import { LOOPBACK, type PortChoice } from '../loopback.js';
 import { type WireOptions, WireServer } from './server.js';
 
-export interface ListenOptions extends Omit<WireOptions, 'db'> {
-  /** 0 takes any free one. */
-  port: number;
-  /** How many of the ports after a taken one are tried. */
-  tries: number;
-}
+export interface ListenOptions extends Omit<WireOptions, 'db'>, PortChoice {}
 
 export interface Listening {
   port: number;

@@ -1,13 +1,13 @@
 /** The process of proxy.ts: mockttp, told from outside what to do with each request. */
 import { createServer, Server } from 'node:net';
 import { type CompletedRequest, generateCACertificate, getLocal } from 'mockttp';
+import { LOOPBACK } from '../../loopback.js';
 import type { CannedResponse } from './answers.js';
 import type { Arrived, FromProxies, Reply, ToProxies } from './proxy.js';
 
 /** How slowly a dripping answer comes, and for how long. */
 const DRIP_EVERY_MS = 50;
 const DRIP_FOR_MS = 1_000;
-const LOOPBACK = '127.0.0.1';
 
 // Whoever started it is gone, however that came. Its servers would keep it alive.
 process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));

@@ -3,7 +3,7 @@
  * made. One small file for each provider, not for each attempt: every directory of an attempt is
  * below the entry's work directory, and every process of it has a HOME there.
  */
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import {
   identify,
@@ -13,6 +13,7 @@ import {
   processStart,
 } from '../../process-identity.js';
 import { removeCgroups } from './cgroups.js';
+import { EntryFile } from './entry-file.js';
 import { endProcessesWithEnvironment, signalIfThere } from './processes.js';
 import { removeTree } from './remove-tree.js';
 
@@ -31,64 +32,45 @@ interface Entry {
 
 /** The entry of one provider. */
 export class JournalEntry {
-  readonly #file: string;
-  readonly #entry: Entry;
+  readonly #file: EntryFile<Omit<Entry, 'owner'>>;
 
-  private constructor(file: string, entry: Entry) {
+  private constructor(file: EntryFile<Omit<Entry, 'owner'>>) {
     this.#file = file;
-    this.#entry = entry;
   }
 
   /** Writes an entry for this process. `id` is unique among the journal's entries. */
   static async open(journalDir: string, id: string, workDir: string): Promise<JournalEntry> {
-    await mkdir(journalDir, { recursive: true });
-    const owner = identify(process.pid);
-    if (!owner) throw new Error('cannot read the start time of this process');
-    const file = join(journalDir, `process-${id}.json`);
-    const entry = new JournalEntry(file, {
-      owner,
-      wardens: [],
-      workDir,
-      directories: [],
-      cgroups: [],
-    });
-    await entry.#save();
-    return entry;
+    const entry = { wardens: [], workDir, directories: [], cgroups: [] };
+    return new JournalEntry(await EntryFile.open(journalDir, `process-${id}.json`, entry));
   }
 
   async addDirectory(path: string): Promise<void> {
-    this.#entry.directories.push(path);
-    await this.#save();
+    this.#file.entry.directories.push(path);
+    await this.#file.save();
   }
 
   async addWarden(pid: number): Promise<void> {
     const warden = identify(pid);
     if (!warden) return; // ended already
-    this.#entry.wardens.push(warden);
-    await this.#save();
+    this.#file.entry.wardens.push(warden);
+    await this.#file.save();
   }
 
   /** `base` is what the cgroups' paths begin with. */
   async addCgroups(base: string): Promise<void> {
-    if (this.#entry.cgroups.includes(base)) return;
-    this.#entry.cgroups.push(base);
-    await this.#save();
+    if (this.#file.entry.cgroups.includes(base)) return;
+    this.#file.entry.cgroups.push(base);
+    await this.#file.save();
   }
 
   /** Removes the cgroups that a warden left because it was killed. @throws Error when one stays. */
   async removeCgroups(): Promise<void> {
-    for (const base of this.#entry.cgroups) await removeCgroups(base);
+    for (const base of this.#file.entry.cgroups) await removeCgroups(base);
   }
 
   /** Nothing is left: the entry goes. */
   async close(): Promise<void> {
-    await rm(this.#file, { force: true });
-  }
-
-  async #save(): Promise<void> {
-    // Renamed into place: a crash leaves the old entry or the new one, never half of it.
-    await writeFile(`${this.#file}.new`, JSON.stringify(this.#entry), { mode: 0o600 });
-    await rename(`${this.#file}.new`, this.#file);
+    await this.#file.remove();
   }
 }
 

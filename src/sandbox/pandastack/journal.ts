@@ -1,7 +1,8 @@
 /** Hosted sandboxes that a jobq-dev may leave: written down before each is made. */
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { identify, mayRun, type ProcessIdentity } from '../../process-identity.js';
+import { mayRun, type ProcessIdentity } from '../../process-identity.js';
+import { EntryFile } from '../leftovers/entry-file.js';
 
 interface Entry {
   owner: ProcessIdentity;
@@ -13,48 +14,32 @@ interface Entry {
 const NAME = /^pandastack-.*\.json$/;
 
 export class RemoteJournal {
-  readonly #file: string;
-  readonly #entry: Entry;
-  #saving: Promise<void> = Promise.resolve();
+  readonly #file: EntryFile<Omit<Entry, 'owner'>>;
 
-  private constructor(file: string, entry: Entry) {
+  private constructor(file: EntryFile<Omit<Entry, 'owner'>>) {
     this.#file = file;
-    this.#entry = entry;
   }
 
   static async open(journalDir: string, id: string, url: string): Promise<RemoteJournal> {
-    await mkdir(journalDir, { recursive: true });
-    const owner = identify(process.pid);
-    if (!owner) throw new Error('cannot read the start time of this process');
-    const entry: Entry = { owner, url, sandboxes: [] };
-    const journal = new RemoteJournal(path.join(journalDir, `pandastack-${id}.json`), entry);
-    await journal.#save();
-    return journal;
+    const entry = { url, sandboxes: [] };
+    return new RemoteJournal(await EntryFile.open(journalDir, `pandastack-${id}.json`, entry));
   }
 
   add(sandbox: string): Promise<void> {
-    this.#entry.sandboxes.push(sandbox);
-    return this.#save();
+    this.#file.entry.sandboxes.push(sandbox);
+    return this.#file.save();
   }
 
   remove(sandbox: string): Promise<void> {
-    this.#entry.sandboxes = this.#entry.sandboxes.filter((each) => each !== sandbox);
-    return this.#save();
+    const { entry } = this.#file;
+    entry.sandboxes = entry.sandboxes.filter((each) => each !== sandbox);
+    return this.#file.save();
   }
 
   /** Nothing is left: the entry goes. One that names a sandbox stays for the next start. */
   async close(): Promise<void> {
-    await this.#saving;
-    if (this.#entry.sandboxes.length === 0) await rm(this.#file, { force: true });
-  }
-
-  #save(): Promise<void> {
-    const text = JSON.stringify(this.#entry);
-    this.#saving = this.#saving.then(async () => {
-      await writeFile(`${this.#file}.new`, text, { mode: 0o600 });
-      await rename(`${this.#file}.new`, this.#file);
-    });
-    return this.#saving;
+    await this.#file.saved();
+    if (this.#file.entry.sandboxes.length === 0) await this.#file.remove();
   }
 }
 

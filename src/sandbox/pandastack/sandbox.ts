@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { JobqError } from '../../errors.js';
 import { Ending } from '../ending.js';
-import { HOLDS_NUL, handlerEnv, holdsNul } from '../handler-command.js';
-import { notRun } from '../not-run.js';
+import { handlerEnv, nulFailure } from '../handler-command.js';
+import { couldNotStart, notRun } from '../not-run.js';
 import { oneAtATime } from '../one-at-a-time.js';
 import { outside, plainParts } from '../outside.js';
 import type { Command, RunResult, Sandbox, SandboxSpec } from '../port.js';
@@ -103,9 +103,8 @@ export class PandastackSandbox implements Sandbox {
   async #run(command: Command): Promise<RunResult> {
     if (this.#ending.begun) return notRun({ kind: 'lost', reason: this.#ending.why });
     const env = handlerEnv(command, WORKSPACE);
-    if (holdsNul([...command.interpreter, command.script, ...command.args], env)) {
-      return notRun({ kind: 'exited', code: HOLDS_NUL.code }, `${HOLDS_NUL.message}\n`);
-    }
+    const failure = nulFailure([...command.interpreter, command.script, ...command.args], env);
+    if (failure) return couldNotStart(failure);
     this.#count += 1;
     const folder = `${OWN}/run-${this.#count}`;
     const run = new RemoteRun(this.#host.api, this.id, folder, command, this.#host.times);

@@ -9,11 +9,8 @@ import {
   statSync,
 } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
-import { HANDLER_PATH } from '../handler-command.js';
+import { HANDLER_PATH, type StartFailure } from '../handler-command.js';
 import type { Command } from '../port.js';
-
-/** The shell's exit statuses for a program that is missing, and for one that cannot be run. */
-export type ResolveFailure = { code: 126 | 127; message: string };
 
 /**
  * The program and arguments of a command, with paths made absolute. Looks are synchronous: a few
@@ -22,7 +19,7 @@ export type ResolveFailure = { code: 126 | 127; message: string };
 export function resolveProgram(
   command: Pick<Command, 'interpreter' | 'script' | 'args' | 'env'>,
   handlersDir: string,
-): { argv: string[] } | ResolveFailure {
+): { argv: string[] } | StartFailure {
   const script = join(handlersDir, command.script);
   const [name, ...options] = command.interpreter;
   if (name === undefined) {
@@ -38,7 +35,7 @@ function findProgram(
   name: string,
   handlersDir: string,
   handlerPath: string,
-): { path: string } | ResolveFailure {
+): { path: string } | StartFailure {
   if (name.includes('/')) {
     const path = isAbsolute(name) ? name : join(handlersDir, name);
     return whyNotExecutable(path, name) ?? { path };
@@ -59,7 +56,7 @@ function findProgram(
   };
 }
 
-function whyNotExecutable(path: string, shown: string): ResolveFailure | undefined {
+function whyNotExecutable(path: string, shown: string): StartFailure | undefined {
   try {
     if (!statSync(path).isFile()) return { code: 126, message: `${shown}: not a file (${path})` };
     accessSync(path, constants.X_OK);
@@ -75,7 +72,7 @@ function whyNotExecutable(path: string, shown: string): ResolveFailure | undefin
 }
 
 /** The system only says "no such file" of a script that is there; this names what is missing. */
-function whyNoInterpreter(path: string, shown: string): ResolveFailure | undefined {
+function whyNoInterpreter(path: string, shown: string): StartFailure | undefined {
   const start = Buffer.alloc(256);
   const file = openSync(path, 'r');
   const length = readSync(file, start);

@@ -1,10 +1,10 @@
 /** One run of a command: its deadline, its output, and how it ended. */
 import type { Outcome } from '../../job/outcome.js';
 import { after } from '../deadline.js';
+import type { StartFailure } from '../handler-command.js';
 import { OutputCapture } from '../output.js';
 import type { CapturedOutput, Command, RunResult } from '../port.js';
 import { signalName } from '../signal-name.js';
-import type { ResolveFailure } from './interpreter.js';
 import type { Launch, LaunchEnd, Launched } from './launch.js';
 import type { Slot } from './starter.js';
 
@@ -25,7 +25,7 @@ export class Run {
   #fault: { error: unknown } | undefined;
 
   /** `openSlot` gives the place to start in; the command is started in it at most once. */
-  constructor(command: Command, ready: Launch | ResolveFailure, openSlot: () => Promise<Slot>) {
+  constructor(command: Command, ready: Launch | StartFailure, openSlot: () => Promise<Slot>) {
     this.#command = command;
     this.#capture = { stdout: this.#newCapture('stdout'), stderr: this.#newCapture('stderr') };
     this.result = this.#run(ready, openSlot);
@@ -41,7 +41,7 @@ export class Run {
     return this.#stopped?.kind === 'timeout';
   }
 
-  async #run(ready: Launch | ResolveFailure, openSlot: () => Promise<Slot>): Promise<RunResult> {
+  async #run(ready: Launch | StartFailure, openSlot: () => Promise<Slot>): Promise<RunResult> {
     const cancelDeadline = after(this.#command.timeoutMs, () => this.stop({ kind: 'timeout' }));
     const end = await this.#launch(ready, openSlot);
     cancelDeadline();
@@ -62,7 +62,7 @@ export class Run {
     };
   }
 
-  async #launch(ready: Launch | ResolveFailure, openSlot: () => Promise<Slot>): Promise<LaunchEnd> {
+  async #launch(ready: Launch | StartFailure, openSlot: () => Promise<Slot>): Promise<LaunchEnd> {
     if ('code' in ready) return this.#couldNotStart(ready);
     let slot: Slot;
     try {
@@ -88,7 +88,7 @@ export class Run {
   }
 
   /** A command that cannot be started is the job's failure, told as a shell tells it. */
-  #couldNotStart({ code, message }: ResolveFailure): LaunchEnd {
+  #couldNotStart({ code, message }: StartFailure): LaunchEnd {
     this.#push('stderr', Buffer.from(`${message}\n`));
     return { by: 'exit', code };
   }

@@ -1,8 +1,8 @@
 /** One sandbox of the process provider: a private directory, and what runs in it. */
 import { Ending } from '../ending.js';
-import { HOLDS_NUL, handlerEnv, holdsNul } from '../handler-command.js';
+import { handlerEnv, nulFailure, type StartFailure } from '../handler-command.js';
 import type { Command, RunResult, Sandbox, SandboxSpec } from '../port.js';
-import { type ResolveFailure, resolveProgram } from './interpreter.js';
+import { resolveProgram } from './interpreter.js';
 import type { Launch } from './launch.js';
 import { Run } from './run.js';
 import type { Slot } from './starter.js';
@@ -78,12 +78,13 @@ export class ProcessSandbox implements Sandbox {
     return spare ?? this.#host.openSlot();
   }
 
-  #prepare(command: Command): Launch | ResolveFailure {
+  #prepare(command: Command): Launch | StartFailure {
     const env = handlerEnv(command, this.workspace);
     const program = resolveProgram(command, this.#spec.handlersDir);
     if ('code' in program) return program;
     const wrapped = this.#host.wrap(program.argv, this.workspace, this.#spec);
-    if (holdsNul(wrapped.argv, env)) return HOLDS_NUL;
+    const failure = nulFailure(wrapped.argv, env);
+    if (failure) return failure;
     return {
       ...wrapped,
       env,

@@ -5,8 +5,8 @@ import { JobqError } from '../../errors.js';
 import { asBytes } from '../byte-path.js';
 import { after } from '../deadline.js';
 import { Ending } from '../ending.js';
-import { HOLDS_NUL, handlerEnv, holdsNul } from '../handler-command.js';
-import { notRun } from '../not-run.js';
+import { handlerEnv, nulFailure } from '../handler-command.js';
+import { couldNotStart, notRun } from '../not-run.js';
 import { oneAtATime } from '../one-at-a-time.js';
 import { outside, plainParts } from '../outside.js';
 import type { Command, RunResult, Sandbox, SandboxSpec } from '../port.js';
@@ -92,9 +92,8 @@ export class QemuSandbox implements Sandbox {
   async #run(command: Command): Promise<RunResult> {
     if (this.#ending.begun) return notRun({ kind: 'lost', reason: this.#ending.why });
     const env = handlerEnv(command, this.workspace);
-    if (holdsNul([...command.interpreter, command.script, ...command.args], env)) {
-      return notRun({ kind: 'exited', code: HOLDS_NUL.code }, `${HOLDS_NUL.message}\n`);
-    }
+    const failure = nulFailure([...command.interpreter, command.script, ...command.args], env);
+    if (failure) return couldNotStart(failure);
     const frame = encodeCommand(command, env, this.#spec.memoryBytes);
     try {
       const result = await runInGuest(this.#vm, command, frame, () => this.#sendHandlers());

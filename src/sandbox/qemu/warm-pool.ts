@@ -27,11 +27,14 @@ export class WarmPool {
 
   /** One that is ready, or undefined. Another is made in its place, a little later. */
   take(): Vm | undefined {
-    this.#refill ??= setTimeout(() => {
-      this.#refill = undefined;
-      void this.fill();
-    }, REFILL_AFTER_MS);
-    return this.#ready.shift();
+    const vm = this.#ready.shift();
+    if (this.#ready.length < this.#size) {
+      this.#refill ??= setTimeout(() => {
+        this.#refill = undefined;
+        void this.fill();
+      }, REFILL_AFTER_MS);
+    }
+    return vm;
   }
 
   /**
