@@ -1,7 +1,7 @@
 #!/bin/sh
-# What it starts it also ends.
+# What it starts it also ends, itself: ending a shell would leave what that shell had started.
 set -eu
-(while :; do sleep 60; done) >/dev/null 2>&1 &
+sleep 60 >/dev/null 2>&1 &
 watcher=$!
 kill "$watcher"
 wait "$watcher" 2>/dev/null || true
