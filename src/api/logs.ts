@@ -28,7 +28,7 @@ export async function* logs(
   { attempt, follow, signal }: LogsOptions,
 ): AsyncGenerator<string> {
   // First the place in the log, then what had been written by then, then the table: what an event
-  // after that place tells is in none of the two, or in the table's finished attempts.
+  // after that place tells is in none of the two, or in the table's attempts: claimed or ended.
   const after = log.lastId;
   const job = await show();
   const isWanted = (number: number) => attempt === undefined || attempt === number;
@@ -54,7 +54,11 @@ export async function* logs(
       if (event.name === 'reset') yield `${lineEnd}── some of what was written is left out here\n`;
       const claimId = 'claim_id' in event.data ? event.data.claim_id : undefined;
       if (jobOf(event) !== job.id || (claimId !== undefined && isTold.has(claimId))) continue;
-      if (event.name === 'claimed') numbers.set(event.data.claim_id, event.data.job.attempts);
+      if (event.name === 'claimed') {
+        // One that was claimed while the table was read stands above.
+        if (numbers.has(event.data.claim_id)) continue;
+        numbers.set(event.data.claim_id, event.data.job.attempts);
+      }
       if (claimId === undefined || isWanted(numbers.get(claimId) ?? 0)) {
         yield event.name === 'output' ? event.data.text : `${lineEnd}── ${told(event)}\n`;
         lineEnd = event.name !== 'output' || event.data.text.endsWith('\n') ? '' : '\n';

@@ -3,7 +3,7 @@ import type { EventMap, Events } from '../events.js';
 import { formatDuration } from '../job/duration.js';
 import type { Job } from '../job/job.js';
 import { describeOutcome } from '../job/outcome.js';
-import { headline, visible } from '../job/text.js';
+import { headline, shownKind, visible } from '../job/text.js';
 import type { Output } from './output.js';
 
 /** Writes each event as it happens. @returns a function that stops it. */
@@ -126,7 +126,7 @@ function timeOfDay(at: Date): string {
 }
 
 function name(job: Job): string {
-  return `job ${job.id} ${visible(job.kind)}`;
+  return `job ${job.id} ${shownKind(job.kind)}`;
 }
 
 function nth(job: Job): string {

@@ -1,7 +1,7 @@
 /** The report of a replay, for people. */
 import { cut } from '../columns.js';
 import { compactDuration, formatDuration } from '../job/duration.js';
-import { headline, plural, visible } from '../job/text.js';
+import { headline, plural, shownKind, visible } from '../job/text.js';
 import type { Failure, KindReport, ReplayReport } from '../replay/report.js';
 import type { Output } from './output.js';
 import { table } from './table.js';
@@ -26,7 +26,7 @@ export function printReport(report: ReplayReport, output: Output): void {
       const mark = fatal ? output.paint('red', 'dead ') : output.paint('yellow', 'retry');
       const count = `${times}×`.padStart(5);
       const room = Math.max(20, output.columns - 14);
-      output.line(`${count} ${mark} ${cut(`${visible(kind)}: ${visible(error)}`, room)}`);
+      output.line(`${count} ${mark} ${cut(`${shownKind(kind)}: ${visible(error)}`, room)}`);
     }
   }
   output.line();
@@ -95,5 +95,5 @@ function describe(failure: Failure): string {
           .map(([key, value]) => `${key} ${JSON.stringify(value)}`)
           .join(', ')}`;
   const why = error === null ? '' : `: ${visible(headline(error))}`;
-  return `line ${line}, job ${id} ${visible(kind)}: ${status} after ${plural(attempts, 'attempt')}${wanted}${why}`;
+  return `line ${line}, job ${id} ${shownKind(kind)}: ${status} after ${plural(attempts, 'attempt')}${wanted}${why}`;
 }

@@ -1,7 +1,7 @@
 /** The full-screen interface, loaded only where it is opened. */
 import type { Screen, ScreenOptions } from '../../ui/open.js';
 import { formatDuration } from '../job/duration.js';
-import { headline, visible } from '../job/text.js';
+import { headline, shownKind, visible } from '../job/text.js';
 import type { Output } from './output.js';
 
 /** Flags that decide about it. */
@@ -50,7 +50,7 @@ export function closeScreen(screen: Screen, output: Output): void {
   const word = output.paint(dead > 0 ? 'red' : 'green', `${dead} dead`);
   output.line(`in ${took}: ${claimed} claimed, ${done} done, ${retried} retried, ${word}`);
   for (const { id, kind, error } of died) {
-    output.line(`  job ${id} ${visible(kind)}: ${visible(headline(error))}`);
+    output.line(`  job ${id} ${shownKind(kind)}: ${visible(headline(error))}`);
   }
   if (died.length > 0) output.line(`  jobq-dev jobs show ${died[0]!.id} shows what happened`);
 }

@@ -68,7 +68,8 @@ export class DatabaseError extends Error {
     message: string,
     /** SQLSTATE, five characters. */
     readonly sqlstate: string,
-    readonly detail: { constraint?: string; hint?: string; position?: number } = {},
+    /** `more` is what Postgres calls its detail; it may quote values. */
+    readonly detail: { constraint?: string; more?: string; hint?: string; position?: number } = {},
     options?: ErrorOptions,
   ) {
     super(message, options);

@@ -36,12 +36,13 @@ export function translate(error: unknown, location: string): Error {
 }
 
 function databaseError(error: pg.DatabaseError, sqlstate: string): DatabaseError {
-  const { constraint, hint, position } = error;
+  const { constraint, detail: more, hint, position } = error;
   return new DatabaseError(
     error.message,
     sqlstate,
     {
       ...(constraint !== undefined && { constraint }),
+      ...(more !== undefined && { more }),
       ...(hint !== undefined && { hint }),
       ...(position !== undefined && { position: Number(position) }),
     },

@@ -202,6 +202,7 @@ function readError(bytes: Buffer, start: number, end: number): DatabaseError {
   const Class = gone ? FatalDatabaseError : DatabaseError;
   return new Class(fields.M ?? 'unknown error', fields.C ?? 'XX000', {
     ...(fields.n !== undefined && { constraint: fields.n }),
+    ...(fields.D !== undefined && { more: fields.D }),
     ...(fields.H !== undefined && { hint: fields.H }),
     ...(fields.P !== undefined && { position: Number(fields.P) }),
   });

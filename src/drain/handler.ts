@@ -5,7 +5,7 @@
 import { constants } from 'node:fs';
 import { access, readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { head, visible } from '../job/text.js';
+import { shownKind, visible } from '../job/text.js';
 import { didYouMean } from '../suggest.js';
 
 /** A script and what runs it. */
@@ -148,13 +148,12 @@ async function findTsx(dir: string): Promise<string | undefined> {
 async function notFound(dir: string, kind: string, extensions: string[]): Promise<string> {
   const shown = shownKind(kind);
   const known = await knownKinds(dir, extensions);
-  const near = didYouMean(kind, known);
+  const stem = kind.slice(0, kind.length - path.extname(kind).length);
+  const near =
+    stem !== kind && known.includes(stem)
+      ? `, did you mean ${JSON.stringify(stem)}?`
+      : didYouMean(kind, known);
   return `no handler for kind "${shown}"${near || ';'} looked for ${shown}{${extensions.join(',')}} and an executable ${shown} in ${dir}`;
-}
-
-/** A kind as a message shows it: nothing in it moves a terminal, and it never pushes the rest out. */
-function shownKind(kind: string): string {
-  return head(visible(kind), 200);
 }
 
 /** The kinds that a handlers directory has scripts for, sorted. */

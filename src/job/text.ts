@@ -81,6 +81,11 @@ export function visible(text: string): string {
   });
 }
 
+/** A kind in a line of text: nothing in it moves a terminal, and it never pushes the rest out. */
+export function shownKind(kind: string): string {
+  return head(visible(kind), 100);
+}
+
 /** As `visible`, for text of several lines: newlines and tabs stay. */
 export function visibleLines(text: string): string {
   return text

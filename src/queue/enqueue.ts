@@ -50,9 +50,12 @@ export async function enqueue(
 /** What Postgres says of a value that it cannot hold, as an error for people. */
 export function refusedInput(error: unknown): unknown {
   if (!(error instanceof DatabaseError)) return error;
-  const because = REFUSALS[error.sqlstate] ?? CONSTRAINTS[error.detail.constraint ?? ''];
+  const { constraint = '', more } = error.detail;
+  const because = REFUSALS[error.sqlstate] ?? CONSTRAINTS[constraint];
   if (because === undefined) return error;
-  return new JobqError('input', `the database cannot hold this job: ${because}`, error.message, {
+  // Of a constraint it would quote the whole row.
+  const why = more !== undefined && constraint === '' ? `${error.message}: ${more}` : error.message;
+  return new JobqError('input', `the database cannot hold this job: ${because}`, why, {
     cause: error,
   });
 }

@@ -2,15 +2,16 @@ import type { RawSession } from '../db/raw-session.js';
 import { SAID } from '../db/session-functions.js';
 import { Account } from './account.js';
 import { type Again, MustCollect, MustWait } from './again.js';
-import { Answer, type Listeners as AnswerListeners, type Step } from './answer.js';
+import { Answer, type Step } from './answer.js';
 import type { Client } from './client.js';
 import type { Prepared } from './client-names.js';
 import { type CopyData, collect, columnsOf, copyFail } from './copy-in.js';
 import { applyEffect, closeStatements } from './effects.js';
+import { ForClient, SILENT } from './for-client.js';
 import { frame, Q } from './frames.js';
 import { findHidden } from './functions-watch.js';
 import { copyInResponse, errorResponse, readyForQuery, type Status } from './messages.js';
-import { COPY_TOO_LARGE, lockedInTransaction, SEQUENCES_LOST } from './reports.js';
+import { COPY_TOO_LARGE, SEQUENCES_LOST } from './reports.js';
 import { type Analysis, type CopyIn, type Effect, resets } from './statement.js';
 import { readTimeouts } from './timeouts.js';
 import { type Context, type Translation, translate } from './translate.js';
@@ -28,7 +29,7 @@ export interface Host {
 const KEPT_BYTES = 256 * 1024;
 
 /** One client's turn: a statement of its own, or a transaction from its beginning to its end. */
-export class Turn implements Context, AnswerListeners {
+export class Turn implements Context {
   status: Status = 'I';
   ownsUnnamed = false;
   readonly portals = new Map<string, Prepared>();
@@ -36,8 +37,7 @@ export class Turn implements Context, AnswerListeners {
   #inPipeline = false;
   readonly #account: Account;
   readonly #effects: Effect[] = [];
-  /** What runs now may reset settings. */
-  #resets = false;
+  readonly #forClient: ForClient;
 
   constructor(
     readonly raw: RawSession,
@@ -46,6 +46,7 @@ export class Turn implements Context, AnswerListeners {
   ) {
     this.names = client.names;
     this.#account = new Account(client);
+    this.#forClient = new ForClient(client);
   }
 
   get life(): object {
@@ -63,7 +64,7 @@ export class Turn implements Context, AnswerListeners {
   /** Repeats what the client has the answers of. */
   async repeat(texts: readonly string[]): Promise<void> {
     for (const sql of texts) {
-      const answer = new Answer([], { ...SILENT });
+      const answer = new Answer([], SILENT);
       answer.push(await this.raw.send(frame(Q.Query, sql)));
       this.status = answer.status!;
       this.#account.log?.push(sql);
@@ -81,7 +82,7 @@ export class Turn implements Context, AnswerListeners {
     }
     const translation = translate(unit, this);
     await this.#provide(translation);
-    this.#resets = translation.analyses.some(({ statements }) => statements.some(resets));
+    this.#forClient.resets = translation.analyses.some(({ statements }) => statements.some(resets));
     if (translation.copyIn !== undefined) {
       await this.#copyIn(unit, translation, translation.copyIn, data);
     } else if (!this.#inPipeline && !this.inTransaction && onlyPrepares(unit)) {
@@ -206,7 +207,7 @@ export class Turn implements Context, AnswerListeners {
   ): Promise<Answer> {
     const { client } = this;
     const locksBefore = new Map(client.state.locks);
-    const answer = new Answer(steps, this, had);
+    const answer = new Answer(steps, this.#forClient, had);
     let taken = false;
     const onPart = (part: Uint8Array) => {
       answer.push(part);
@@ -260,8 +261,6 @@ export class Turn implements Context, AnswerListeners {
       client.timeouts = await readTimeouts(raw, client.timeouts);
   }
 
-  // Context
-
   done(effect: Effect): void {
     if (!this.client.applyAtOnce(effect, this.raw.life)) this.#effects.push(effect);
   }
@@ -274,38 +273,4 @@ export class Turn implements Context, AnswerListeners {
     const lost = analysis.sequences && this.client.state.sequencesLost;
     return lost ? SEQUENCES_LOST : undefined;
   }
-
-  // Answers
-
-  notice(fields: Map<string, string>): boolean {
-    const code = fields.get('C') ?? '';
-    if (!code.startsWith('JQ')) return true;
-    this.client.said(code, fields.get('M') ?? '');
-    return false;
-  }
-
-  notification(body: Buffer): Buffer | undefined {
-    return this.client.notified(body);
-  }
-
-  parameter(name: string, value: string): boolean {
-    // What a client has begun with comes back in a moment (see effects.ts).
-    if (this.#resets && this.client.state.initial.has(name.toLowerCase())) return false;
-    return this.client.reported(name, value);
-  }
-
-  nameOf(engineName: string): string {
-    return this.names.clientName(engineName);
-  }
-
-  error(sqlstate: string, message: string): Buffer | undefined {
-    return sqlstate === SAID.held ? errorResponse(lockedInTransaction(message)) : undefined;
-  }
 }
-
-const SILENT: AnswerListeners = {
-  notice: () => false,
-  notification: () => undefined,
-  parameter: () => false,
-  nameOf: (name) => name,
-};

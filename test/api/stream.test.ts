@@ -7,7 +7,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { ask, inProcess, type Open, openInProcess, openOverHttp } from '#src/api/client.js';
 import type { Overview, StreamEvent } from '#src/api/contract.js';
 import { followEvents } from '#src/api/follow-events.js';
+import { logs } from '#src/api/logs.js';
 import { readMessages } from '#src/api/sse.js';
+import { showJob } from '#src/queue/inspect.js';
 import { exited } from '../support/fake-provider.js';
 import { claimed, tick } from './events.js';
 import { serveApp } from './server.js';
@@ -326,6 +328,25 @@ describe('GET /jobs/:id/logs', () => {
         '',
       ].join('\n'),
     );
+  });
+
+  it('name an attempt once that is claimed while they read the table', async () => {
+    world.provider.answer = () => undefined;
+    await ask(inProcess(world.app), 'POST', '/jobs', { kind: 'work' });
+    let drained: Promise<string> | undefined;
+    const show = async () => {
+      drained = ask(inProcess(world.app), 'POST', '/drain');
+      await world.provider.started(1);
+      return showJob(world.db, '1');
+    };
+    const { log } = world.watch;
+    let told = '';
+    for await (const text of logs(log, show, { follow: true, signal: stopper().signal })) {
+      told += text;
+      world.provider.running[0]?.end(output('hello\n'));
+    }
+    await drained;
+    expect(told).toBe('── attempt 1: running in process (isolation: none)\n── done after 1 ms\n');
   });
 
   /** The newest event of a name. */

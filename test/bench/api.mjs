@@ -1,9 +1,8 @@
 /** Many jobs in one request to the HTTP API, against the rows in one statement. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { PGlite } from '@electric-sql/pglite';
-import { TEMPLATE_TAR } from '#src/db/template.js';
+import { directPglite } from './direct.mjs';
 import { startJobq } from './life.mjs';
 import { compare, report, timed } from './measure.mjs';
 
@@ -17,7 +16,7 @@ export async function api() {
   // Nothing is to run meanwhile.
   const cron = ['--cron', '0 0 1 1 *'];
   const { child, seen, ended } = startJobq(['--memory', '--port', '0', ...cron], dir);
-  const bare = await PGlite.create({ loadDataDir: new Blob([readFileSync(TEMPLATE_TAR)]) });
+  const bare = await directPglite();
   try {
     const [, url] = await seen(/ready at (http:\S+)/);
     const body = JSON.stringify(

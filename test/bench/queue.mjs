@@ -1,11 +1,10 @@
 /** The queue's statements, against the two bare ones, and with a million done rows. */
-import { readFileSync } from 'node:fs';
-import { PGlite } from '@electric-sql/pglite';
 import { migrate } from '#src/db/migrate.js';
 import { openPglite } from '#src/db/pglite.js';
 import { TEMPLATE_TAR } from '#src/db/template.js';
 import { claim } from '#src/queue/claim.js';
 import { settle } from '#src/queue/settle.js';
+import { directPglite } from './direct.mjs';
 import { compare, report, timed } from './measure.mjs';
 
 const NOW = new Date('2026-05-01T12:00:00Z');
@@ -75,7 +74,7 @@ async function bareRound(db) {
 export async function queue() {
   const db = await openPglite({ dataDir: 'memory', templatePath: TEMPLATE_TAR });
   await migrate(db);
-  const bare = await PGlite.create({ loadDataDir: new Blob([readFileSync(TEMPLATE_TAR)]) });
+  const bare = await directPglite();
   try {
     await oursRound(db);
     await bareRound(bare);

@@ -1,11 +1,10 @@
 /** Single-row inserts through the Postgres port, against direct calls, and by ten clients against one. */
-import { readFileSync } from 'node:fs';
-import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import { migrate } from '#src/db/migrate.js';
 import { openPglite } from '#src/db/pglite.js';
 import { TEMPLATE_TAR } from '#src/db/template.js';
 import { WireServer } from '#src/wire/server.js';
+import { directPglite } from './direct.mjs';
 import { compare, report, timed } from './measure.mjs';
 
 const INSERT = 'insert into jobs (kind, payload) values ($1, $2)';
@@ -22,7 +21,7 @@ async function insert(client, count) {
 export async function wire() {
   const db = await openPglite({ dataDir: 'memory', templatePath: TEMPLATE_TAR });
   await migrate(db);
-  const bare = await PGlite.create({ loadDataDir: new Blob([readFileSync(TEMPLATE_TAR)]) });
+  const bare = await directPglite();
   const server = new WireServer({ db });
   const port = await server.listen(0);
   const clients = Array.from(

@@ -218,10 +218,18 @@ describe('the message for a kind without a handler', () => {
     ['rezise', 'resize'],
     ['mail/sent', 'mail/send'],
     ['resize.py', 'resize'],
+    ['mv.py', 'mv'],
     ['Resize', 'resize'],
     ['archiv', 'archive'],
   ])('for %j suggests %j', async (kind, near) => {
-    make('resize.py', 'mail/send.sh', 'archive*', '.git/resise.py', 'node_modules/rezize/x.js');
+    make(
+      'resize.py',
+      'mv.py',
+      'mail/send.sh',
+      'archive*',
+      '.git/resise.py',
+      'node_modules/rezize/x.js',
+    );
     expect((await missed(kind)).reason).toContain(`did you mean ${JSON.stringify(near)}?`);
   });
 

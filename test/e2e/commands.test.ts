@@ -156,6 +156,13 @@ describe('commands through the emulator', () => {
     expect(stdout + stderr + listed.stdout).not.toMatch(/[\u001b\u202e]/);
   });
 
+  it('show a kind of any length so that the rest of its line can be read', async () => {
+    const { stdout } = await run('enqueue', 'k'.repeat(5_000));
+    expect(stdout).toMatch(/^job \d+ k{99}… is in the table/);
+    const listed = await run('jobs', 'list', '--limit', '2');
+    expect(listed.stdout.split('\n')[1]).toMatch(/^\d+ +k{99}… +pending/);
+  });
+
   it('answer an error under --json with one document', async () => {
     const { status, stdout } = await run('jobs', 'show', '777', '--json');
     expect(status).toBe(1);

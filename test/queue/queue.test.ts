@@ -106,12 +106,14 @@ describe.each([
     });
 
     it.each([
-      ['not JSON', '{"a":', 'not valid JSON'],
-      ['\\u0000 in a string', '{"a":"\\u0000"}', '\\u0000'],
-    ])('refuses a payload with %s and inserts nothing', async (_what, payload, reason) => {
+      ['not JSON', '{"a":', 'not valid JSON', 'ended unexpectedly'],
+      ['\\u0000 in a string', '{"a":"\\u0000"}', '\\u0000', 'cannot be converted to text'],
+      ['half a character', '{"a":"\\ud83e"}', 'not valid JSON', 'must follow a high surrogate'],
+    ])('refuses a payload with %s and inserts nothing', async (_what, payload, reason, more) => {
       await expect(insert({}, { payload })).rejects.toMatchObject({
         code: 'input',
         message: expect.stringContaining(reason),
+        hint: expect.stringContaining(more),
       });
       expect((await stats(db, { now: at(0) })).counts.pending).toBe(0);
     });

@@ -137,7 +137,7 @@ export function sandboxConformance(name: string, makeProvider: MakeProvider): vo
       const pieces: string[] = [];
       const result = await sh(
         // Each half of the character is a write of its own, with time between them.
-        `printf 'a\\303'; sleep 0.1; printf '\\251b\\360\\237'; sleep 0.1; printf '\\230\\200'`,
+        `printf 'a\\303'; sleep 0.5; printf '\\251b\\360\\237'; sleep 0.5; printf '\\230\\200'`,
         { onOutput: (stream, text) => pieces.push(`${stream}:${text}`) },
       );
       expect(pieces.join('')).not.toContain('\uFFFD');

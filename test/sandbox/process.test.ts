@@ -119,7 +119,7 @@ describe('the process provider', () => {
     const seen = until('all descendants', () => marked(mark).length >= ESCAPED);
     const result = await sh(`${ESCAPES} sleep 300 & wait`, {
       env: { MARK: mark },
-      timeoutMs: 1500,
+      timeoutMs: 3000,
     });
     await seen;
     expect(result.outcome.kind).toBe('timeout');
@@ -184,7 +184,7 @@ describe('the process provider', () => {
        spawn(process.execPath, ['-e', code], { detached: true, stdio: 'inherit' });
        setTimeout(() => {}, 30_000);`,
     );
-    const result = await sh('', { interpreter: ['node'], script: listen, timeoutMs: 1500 });
+    const result = await sh('', { interpreter: ['node'], script: listen, timeoutMs: 4000 });
     expect(result.outcome.kind).toBe('timeout');
     const port = Number(result.stdout.text);
     expect(port).toBeGreaterThan(0);

@@ -145,7 +145,7 @@ describe('the port on PGlite', () => {
       const port = await start({ dataDir: onDirectory() });
       const [a, b] = [await connect(port), await connect(port)];
       await a.run('create table kept (x int)');
-      await a.run(`set statement_timeout = '300ms'; set work_mem = '3MB'`);
+      await a.run(`set statement_timeout = '1s'; set work_mem = '3MB'`);
       await a.pg.query({ name: 'p', text: 'insert into kept values ($1)', values: [1] });
       await b.pg.query({ name: 'p', text: 'select $1::text', values: ['b'] });
       const waiting = new Promise<unknown>((resolve) => {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { requireHandlers } from '../../config.js';
 import { type Emulator, startEmulator } from '../../dev.js';
 import { formatDuration } from '../../job/duration.js';
-import { plural, visible } from '../../job/text.js';
+import { plural, shownKind } from '../../job/text.js';
 import { type Invocation, readInvocation } from '../options.js';
 import { loadScreen, type OpenScreen, type ScreenFlags, wantsScreen } from '../screen.js';
 import { type Show, showLines, showScreen } from '../show.js';
@@ -59,7 +59,7 @@ export async function runEmulator(
     for (const { job } of await emulator.world.recovered) {
       if (output.quiet) break;
       output.line(
-        `  recovered job ${job.id} ${visible(job.kind)}, left by a jobq-dev that was killed: ${job.status}`,
+        `  recovered job ${job.id} ${shownKind(job.kind)}, left by a jobq-dev that was killed: ${job.status}`,
       );
     }
     show =

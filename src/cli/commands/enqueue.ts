@@ -5,7 +5,7 @@ import { ask } from '../../api/client.js';
 import type { Config } from '../../config.js';
 import { findHandler } from '../../drain/handler.js';
 import { JobqError, systemReason } from '../../errors.js';
-import { visible } from '../../job/text.js';
+import { shownKind } from '../../job/text.js';
 import { checkJson, JsonFault, RawJson } from '../../json.js';
 import { connect } from '../connect.js';
 import { readInvocation } from '../options.js';
@@ -46,8 +46,8 @@ export async function enqueue(
     output.document(flags.count === undefined ? { id: ids[0] } : { ids });
     const what =
       ids.length === 1
-        ? `job ${ids[0]} ${visible(kind)} is in the table`
-        : `${ids.length} jobs of kind ${visible(kind)} are in the table, ${ids[0]} to ${ids.at(-1)}`;
+        ? `job ${ids[0]} ${shownKind(kind)} is in the table`
+        : `${ids.length} jobs of kind ${shownKind(kind)} are in the table, ${ids[0]} to ${ids.at(-1)}`;
     const next =
       connection.emulator === undefined
         ? 'no emulator is running here: jobq-dev drain runs what is due'

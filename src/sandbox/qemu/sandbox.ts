@@ -16,6 +16,10 @@ import { sendFile, sendTree } from './tree-in.js';
 import { TreeReceiver } from './tree-out.js';
 import type { Vm } from './vm.js';
 
+/** Frames that the guest answers when it has done what they ask (see agent.pl). */
+const SETTLE = 'A';
+const CLEAN = 'C';
+
 /** How long the guest may take over files of any size. */
 const FILE_MS = 600_000;
 /** After a timeout the job's files come out if they do it soon. */
@@ -68,7 +72,7 @@ export class QemuSandbox implements Sandbox {
       this.#ending.refuseWrites();
       await sendFile(this.#vm.agent, 'w', file, data);
       const fault = await this.#vm.agent
-        .request('A', '', this.#vm.ended, FILE_MS)
+        .request(SETTLE, '', this.#vm.ended, FILE_MS)
         .catch((error: Error) => ({ kind: 'gone', text: error.message }));
       if (fault === undefined) return;
       if (fault.kind === 'outside' || fault.kind === 'directory') throw outside(file);
@@ -78,8 +82,7 @@ export class QemuSandbox implements Sandbox {
 
   renew(spec: SandboxSpec): Promise<void> {
     return this.#inTurn(async () => {
-      const fault = await this.#vm.agent.request('C', '', this.#vm.ended, FILE_MS);
-      if (fault !== undefined) throw new Error(`in the microVM: ${fault.text}`);
+      await this.#ask(CLEAN);
       this.#spec = spec;
       await this.#sendOutput();
     });
@@ -119,9 +122,9 @@ export class QemuSandbox implements Sandbox {
     this.#host.release(this);
   }
 
-  /** @throws Error when what was sent could not be written in the guest. */
-  async #settle(): Promise<void> {
-    const fault = await this.#vm.agent.request('A', '', this.#vm.ended, FILE_MS);
+  /** @throws Error when the guest could not do it. */
+  async #ask(what: typeof SETTLE | typeof CLEAN): Promise<void> {
+    const fault = await this.#vm.agent.request(what, '', this.#vm.ended, FILE_MS);
     if (fault !== undefined) throw new Error(`in the microVM: ${fault.text}`);
   }
 
@@ -129,7 +132,7 @@ export class QemuSandbox implements Sandbox {
   async #sendOutput(): Promise<void> {
     if (readdirSync(this.#spec.outputDir).length === 0) return;
     await sendTree(this.#vm.agent, 'o', this.#spec.outputDir);
-    await this.#settle();
+    await this.#ask(SETTLE);
   }
 
   /** The handlers as they are now; packages that stand in the image are not sent. */
@@ -142,7 +145,7 @@ export class QemuSandbox implements Sandbox {
       leaveOut: (file) => inImage.has(file) || NOT_HANDLERS.has(path.posix.basename(file)),
       sent: this.#sentHandlers,
     });
-    await this.#settle();
+    await this.#ask(SETTLE);
   }
 
   /** The job's files come out whatever became of it; a timeout then takes the machine. */

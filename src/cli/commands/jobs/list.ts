@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 import { ask, askPage, readJobs } from '../../../api/client.js';
 import type { Relative } from '../../../api/contract.js';
+import { cut } from '../../../columns.js';
 import { headline, visible } from '../../../job/text.js';
+import type { Output } from '../../output.js';
 import { table } from '../../table.js';
 import { parseCount } from '../../when.js';
 import { withJobs } from './request.js';
@@ -41,7 +43,7 @@ export function list(command: Command): Promise<number> {
     }
     const rows = jobs.map((job) => [
       job.id,
-      visible(job.kind),
+      kindCell(job.kind, output),
       job.status,
       `${job.attempts}/${job.max_attempts}`,
       job.status === 'pending'
@@ -65,7 +67,7 @@ export function lineage(id: string, command: Command): Promise<number> {
     const rows = (JSON.parse(text) as Relative[]).map((job) => [
       job.id,
       job.parent_id ?? '',
-      visible(job.kind),
+      kindCell(job.kind, output),
       job.status,
       `${job.attempts}/${job.max_attempts}`,
       visible(job.last_error ?? ''),
@@ -75,4 +77,9 @@ export function lineage(id: string, command: Command): Promise<number> {
       output.line(line);
     }
   });
+}
+
+/** A kind may be of any length, and the other columns are to be seen beside it. */
+function kindCell(kind: string, { columns }: Output): string {
+  return cut(visible(kind), Math.max(16, Math.min(100, Math.floor(columns / 3))));
 }
