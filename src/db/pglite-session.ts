@@ -1,5 +1,11 @@
-import type { Worker } from 'node:worker_threads';
+import {
+  MessageChannel,
+  type MessagePort,
+  receiveMessageOnPort,
+  type Worker,
+} from 'node:worker_threads';
 import { JobqError } from '../errors.js';
+import { nextMessage } from './awake.js';
 import { damaged } from './damage.js';
 import { newWorker } from './pglite-warm.js';
 import type { FromWorker, ToWorker, WorkerOptions } from './pglite-worker.js';
@@ -24,6 +30,7 @@ export interface RawOptions {
  */
 export class PgliteSession {
   readonly #worker: Worker;
+  readonly #port: MessagePort;
   readonly #waiting: Waiter[] = [];
   /** A directory, or `memory`. */
   readonly location: string;
@@ -36,16 +43,27 @@ export class PgliteSession {
 
   constructor(options: WorkerOptions, location: string) {
     this.location = location;
-    this.#worker = newWorker(options);
+    const { port1, port2 } = new MessageChannel();
+    this.#port = port1;
+    this.#worker = newWorker({ options, port: port2 });
     this.ready = new Promise((resolve, reject) => {
       this.#waiting.push({ resolve: () => resolve(), reject });
     });
     // Whoever opens awaits `ready`; a death before that is not an unhandled rejection.
     this.ready.catch(() => {});
     this.#exited = new Promise((resolve) => this.#worker.once('exit', () => resolve()));
-    this.#worker.on('message', (message: FromWorker) => this.#receive(message));
+    this.#port.on('message', (message: FromWorker) => this.#receive(message));
     this.#worker.on('error', (error) => this.#die(String(error), []));
-    this.#worker.on('exit', (code) => this.#die(`the worker ended with exit status ${code}`, []));
+    this.#worker.on('exit', (code) => {
+      // Its last words may still be on the way.
+      for (;;) {
+        const last = receiveMessageOnPort(this.#port);
+        if (last === undefined) break;
+        this.#receive(last.message);
+      }
+      this.#port.close();
+      this.#die(`the worker ended with exit status ${code}`, []);
+    });
   }
 
   /** Sends one protocol message. @returns the whole answer. */
@@ -65,13 +83,17 @@ export class PgliteSession {
     if (this.dead) return Promise.reject(this.dead);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject, onPart });
-      this.#worker.postMessage(message, [message.bytes.buffer]);
+      this.#port.postMessage(message, [message.bytes.buffer]);
+      // One client's statement, and nobody else's: its answer is what it waits for.
+      if (message.kind !== 'raw' || this.#waiting.length > 1) return;
+      const soon = nextMessage<FromWorker>(this.#port);
+      if (soon !== undefined) this.#receive(soon);
     });
   }
 
   /** Lets everything sent so far finish, then shuts the engine down. */
   async close(): Promise<void> {
-    if (!this.dead) this.#worker.postMessage({ kind: 'close' } satisfies ToWorker);
+    if (!this.dead) this.#port.postMessage({ kind: 'close' } satisfies ToWorker);
     await this.#exited;
   }
 

@@ -3,25 +3,25 @@
  * nothing: `warmUp` begins it before the command line has been read, in the worker's own thread.
  */
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
-import type { WorkerOptions } from './pglite-worker.js';
+import type { Start } from './pglite-worker.js';
 
 let warm: { worker: Worker; port: MessagePort } | undefined;
 
 /** Starts a worker ahead of need; the next `newWorker` gets it. It does not keep a process alive. */
 export function warmUp(): void {
   const { port1, port2 } = new MessageChannel();
-  const worker = spawn({ optionsPort: port2 }, [port2]);
+  const worker = spawn({ startPort: port2 }, [port2]);
   worker.unref();
   warm = { worker, port: port1 };
 }
 
-/** A worker that opens what `options` say. */
-export function newWorker(options: WorkerOptions): Worker {
-  if (warm === undefined) return spawn(options, []);
+/** A worker that opens what `start` says, and answers there. */
+export function newWorker(start: Start): Worker {
+  if (warm === undefined) return spawn(start, [start.port]);
   const { worker, port } = warm;
   warm = undefined;
   worker.ref();
-  port.postMessage(options);
+  port.postMessage(start, [start.port]);
   port.close();
   return worker;
 }

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, workerData } from 'node:worker_threads';
 import { gunzip } from 'node:zlib';
 import type { Extension, PGlite, PGliteOptions } from '@electric-sql/pglite';
+import { nextMessage } from './awake.js';
 import { FatalDatabaseError, readResponse, simpleQuery, statusOf } from './protocol.js';
 
 /**
@@ -16,6 +17,13 @@ export interface WorkerOptions {
   dataDir?: string;
   /** For memory: the gzipped tar file that the cluster is loaded from. */
   templatePath?: string;
+}
+
+/** What the thread needs to begin. */
+export interface Start {
+  options: WorkerOptions;
+  /** Where it is asked, and answers. */
+  port: MessagePort;
 }
 
 /** `inTransaction`: the statement belongs to a transaction that the caller will end. */
@@ -33,9 +41,7 @@ export type FromWorker =
   /** The engine is gone. `log` holds its last words. */
   | { kind: 'died'; reason: string; log: string[] };
 
-const port = parentPort!;
-
-/** Begun before the options are known (see pglite-warm.ts). */
+/** Begun before the rest is known (see pglite-warm.ts). */
 const compiling = readFile(new URL(import.meta.resolve('@electric-sql/pglite/pglite.wasm'))).then(
   (bytes) => WebAssembly.compile(bytes),
 );
@@ -44,9 +50,9 @@ const loading = import('@electric-sql/pglite');
 compiling.catch(() => {});
 loading.catch(() => {});
 
-const given = workerData as WorkerOptions | { optionsPort: MessagePort };
-const options: WorkerOptions =
-  'optionsPort' in given ? (await once(given.optionsPort, 'message'))[0] : given;
+const given = workerData as Start | { startPort: MessagePort };
+const { options, port }: Start =
+  'startPort' in given ? (await once(given.startPort, 'message'))[0] : given;
 
 /** The engine's last lines on stderr: the only place where a PANIC is explained. */
 const log: string[] = [];
@@ -226,15 +232,24 @@ function answer(engine: PGlite, message: Exclude<ToWorker, { kind: 'close' }>): 
   if (busyMs > LOOK_AFTER_MS && !openTransaction) checkpointWhenDue(engine);
 }
 
+function handle(engine: PGlite, message: ToWorker): void {
+  if (death !== undefined) return;
+  try {
+    if (message.kind !== 'close') answer(engine, message);
+    else void engine.close().finally(() => port.close());
+  } catch (error) {
+    send({ kind: 'died', reason: death ?? String(error), log });
+  }
+}
+
 try {
   const engine = await open();
-  port.on('message', (message: ToWorker) => {
-    if (death !== undefined) return;
-    try {
-      if (message.kind !== 'close') answer(engine, message);
-      else void engine.close().finally(() => port.close());
-    } catch (error) {
-      send({ kind: 'died', reason: death ?? String(error), log });
+  port.on('message', async (first: ToWorker) => {
+    for (let message: ToWorker | undefined = first; message !== undefined; ) {
+      handle(engine, message);
+      // The promises that the engine has made are let go of.
+      await undefined;
+      message = message.kind === 'raw' ? nextMessage<ToWorker>(port) : undefined;
     }
   });
   send({ kind: 'ready' });

@@ -18,17 +18,18 @@ const TROUBLE_EVERY_MS = 300;
 const SETTLE_WITHIN_MS = 60_000;
 
 /**
- * @param {{ cli: string, seed: number, troubleMs: number, leaseMs: number }} options
+ * @param {{ cli: string, seed: number, troubleMs: number, leaseMs: number, localAttempts: number }} options
+ *   `localAttempts`: the most that a job on PGlite may have
  * @returns {Promise<number>} how many things were wrong
  */
-export async function chaos({ cli, seed, troubleMs, leaseMs }) {
+export async function chaos({ cli, seed, troubleMs, leaseMs, localAttempts }) {
   const random = new Random(seed);
   const phases = new Phases();
   const arena = await Arena.open({ cli, leaseMs });
   const destroy = () => arena.destroy();
   process.once('exit', destroy);
   try {
-    const ledgers = await perform(arena, random, troubleMs, phases);
+    const ledgers = await perform(arena, random, { troubleMs, localAttempts }, phases);
     const wrong = (await judgeRemains(arena)) + (await judgeJobs(arena, ledgers));
     phases.end('judged');
     console.log(phases.text);
@@ -44,17 +45,18 @@ export async function chaos({ cli, seed, troubleMs, leaseMs }) {
  * Everything that happens, from the first job to the end of the last process.
  * @param {Arena} arena
  * @param {Random} random
- * @param {number} troubleMs
+ * @param {{ troubleMs: number, localAttempts: number }} options
  * @param {Phases} phases
  * @returns what was inserted on either side
  */
-async function perform(arena, random, troubleMs, phases) {
+async function perform(arena, random, { troubleMs, localAttempts }, phases) {
   const shared = new SqlInserter(new Random(random.between(0, 2 ** 31)), {
     everyMs: INSERT_EVERY_MS,
     databaseUrl: arena.databaseUrl,
   });
   const local = new HttpInserter(new Random(random.between(0, 2 ** 31)), {
     everyMs: INSERT_EVERY_MS,
+    mostAttempts: localAttempts,
     url: () => arena.localEmulator.url,
   });
   const trouble = new Trouble(arena, random);

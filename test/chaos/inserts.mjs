@@ -24,7 +24,11 @@ export class Ledger {
     this.#keys += 1;
     const kind = random.weighted(KINDS);
     const few = kind === 'hopeless' || random.chance(0.2);
-    return { key: `k${this.#keys}`, kind, maxAttempts: few ? 3 : mostAttempts };
+    return {
+      key: `k${this.#keys}`,
+      kind,
+      maxAttempts: few ? Math.min(3, mostAttempts) : mostAttempts,
+    };
   }
 }
 
@@ -153,10 +157,13 @@ export async function connect(databaseUrl) {
 
 /** Over HTTP, at an emulator that comes and goes. */
 export class HttpInserter extends Inserter {
-  /** @param {Random} random @param {{ everyMs: number, url: () => string | undefined }} options */
+  /**
+   * @param {Random} random
+   * @param {{ everyMs: number, mostAttempts: number, url: () => string | undefined }} options few
+   *   attempts: nobody makes retries due here, and each is twice as far away as the one before
+   */
   constructor(random, options) {
-    // Nobody makes retries due here, and the next ones would be minutes away.
-    super(random, { ...options, mostAttempts: 3 });
+    super(random, options);
     this.url = options.url;
   }
 

@@ -49,7 +49,8 @@ async function main() {
 
   const started = performance.now();
   const cli = values.break === undefined ? CLI : sabotagedCopy(values.break);
-  const wrong = await chaos({ cli, seed, troubleMs, leaseMs: LEASE_MS });
+  const localAttempts = values.short ? 2 : 3;
+  const wrong = await chaos({ cli, seed, troubleMs, leaseMs: LEASE_MS, localAttempts });
   console.log(`${wrong} broken, after ${Math.round((performance.now() - started) / 1_000)} s`);
   if (values.break === undefined) return wrong === 0 ? 0 : 1;
   console.log(wrong > 0 ? 'caught' : 'NOT CAUGHT');

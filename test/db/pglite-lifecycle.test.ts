@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '#src/db/open.js';
 import { openPglite } from '#src/db/pglite.js';
 import { simpleQuery } from '#src/db/protocol.js';
-import { TEMPLATE_TAR } from '#src/db/template.js';
+import { extractTemplate, TEMPLATE_TAR } from '#src/db/template.js';
 import { freshMemoryDatabase } from '../support/postgres.js';
 import { tempDir } from '../support/temp-dir.js';
 
@@ -65,6 +67,23 @@ describe('a PGlite engine that dies', () => {
     );
     expect(['database-unreachable', '54001']).toContain(error);
     expect((await db.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+  });
+
+  it('has told why by the time that its thread is gone, also to one that was busy meanwhile', async () => {
+    const dataDir = join(tempDir(), 'pgdata');
+    extractTemplate(dataDir);
+    rmSync(join(dataDir, 'global/pg_control'));
+    const threads = () => readdirSync('/proc/self/task').length;
+    // Those that read files are there from now on.
+    await readFile('/dev/null');
+    const before = threads();
+    const opening = openPglite({ dataDir });
+    expect(threads()).toBeGreaterThan(before);
+    while (threads() > before);
+    await expect(opening).rejects.toMatchObject({
+      code: 'directory-unusable',
+      message: expect.stringContaining('pg_control'),
+    });
   });
 
   it('is not replaced by an empty one in memory', async () => {
