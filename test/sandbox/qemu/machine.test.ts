@@ -80,7 +80,10 @@ describeMachines(withWhy('a microVM'), () => {
   it('leaves no zombie of 200 orphans', async () => {
     const { stdout } = await sh(`
       i=0; while [ $i -lt 200 ]; do (true &) ; i=$((i + 1)); done
-      sleep 0.3; grep -l '^State:.*Z' /proc/[0-9]*/status 2>/dev/null | wc -l`);
+      i=0; while grep -qs '^State:.*Z' /proc/[0-9]*/status && [ $i -lt 100 ]; do
+        i=$((i + 1)); sleep 0.1
+      done
+      grep -ls '^State:.*Z' /proc/[0-9]*/status | wc -l`);
     expect(stdout.text.trim()).toBe('0');
   });
 
@@ -108,7 +111,7 @@ describeMachines(withWhy('a microVM'), () => {
     const sandbox = await provider.create(specFor(scratch, { outputDir }));
     const source = 'echo half > "$1/file"; echo ready; sleep 60';
     const result = await sandbox.run(
-      shell(scratch, source, { args: [sandbox.outputDir], timeoutMs: 2_000 }),
+      shell(scratch, source, { args: [sandbox.outputDir], timeoutMs: 4_000 }),
     );
     await sandbox.kill();
     expect(result.outcome.kind).toBe('timeout');
