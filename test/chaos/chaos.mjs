@@ -14,6 +14,8 @@ import { Trouble } from './trouble.mjs';
 /** Between two insertions of a few jobs, and between two troubles, on average. */
 const INSERT_EVERY_MS = 200;
 const TROUBLE_EVERY_MS = 300;
+/** Jobs that may wait: everybody is busy, and what is left at the end is soon over. */
+const MOST_WAITING = { shared: 24, local: 12 };
 /** What is left at the end is over in so long, on a machine that starts a jobq-dev in a second. */
 const SETTLE_WITHIN_MS = 60_000;
 
@@ -52,10 +54,12 @@ export async function chaos({ cli, seed, troubleMs, leaseMs, localAttempts }) {
 async function perform(arena, random, { troubleMs, localAttempts }, phases) {
   const shared = new SqlInserter(new Random(random.between(0, 2 ** 31)), {
     everyMs: INSERT_EVERY_MS,
+    mostWaiting: MOST_WAITING.shared,
     databaseUrl: arena.databaseUrl,
   });
   const local = new HttpInserter(new Random(random.between(0, 2 ** 31)), {
     everyMs: INSERT_EVERY_MS,
+    mostWaiting: MOST_WAITING.local,
     mostAttempts: localAttempts,
     url: () => arena.localEmulator.url,
   });

@@ -8,8 +8,6 @@ import { KINDS } from './handlers.mjs';
 
 const ANSWER_WITHIN_MS = 5_000;
 const AGAIN_MS = 200;
-/** Jobs that may wait: enough to keep everybody busy, on a slow machine too. */
-const MOST_WAITING = 40;
 
 /** What was inserted, as far as is known: each job's payload has a key of its own. */
 export class Ledger {
@@ -32,16 +30,25 @@ export class Ledger {
   }
 }
 
+/**
+ * `everyMs`: how often a few jobs are inserted. `mostWaiting`: no more while so many wait.
+ * @typedef {{ everyMs: number, mostWaiting: number }} Pace
+ */
+
 /** An app that inserts: a few jobs at a time, until it is stopped. */
 class Inserter {
   ledger = new Ledger();
   #stopping = new AbortController();
   #over = Promise.resolve();
 
-  /** @param {Random} random @param {{ everyMs: number, mostAttempts: number }} pace */
-  constructor(random, { everyMs, mostAttempts }) {
+  /**
+   * @param {Random} random
+   * @param {Pace & { mostAttempts: number }} pace
+   */
+  constructor(random, { everyMs, mostWaiting, mostAttempts }) {
     this.random = random;
     this.everyMs = everyMs;
+    this.mostWaiting = mostWaiting;
     this.mostAttempts = mostAttempts;
   }
 
@@ -58,7 +65,8 @@ class Inserter {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       await delay(this.everyMs, undefined, { signal }).catch(() => {});
-      if ((await this.waiting().catch(() => MOST_WAITING)) >= MOST_WAITING) continue;
+      const waiting = await this.waiting().catch(() => this.mostWaiting);
+      if (waiting >= this.mostWaiting) continue;
       const jobs = Array.from({ length: this.random.between(1, 4) }, () =>
         this.ledger.newJob(this.random, this.mostAttempts),
       );
@@ -97,7 +105,7 @@ export class SqlInserter extends Inserter {
   /** @type {pg.Client | undefined} */
   #client;
 
-  /** @param {Random} random @param {{ everyMs: number, databaseUrl: string }} options */
+  /** @param {Random} random @param {Pace & { databaseUrl: string }} options */
   constructor(random, options) {
     super(random, { ...options, mostAttempts: 25 });
     this.databaseUrl = options.databaseUrl;
@@ -159,8 +167,8 @@ export async function connect(databaseUrl) {
 export class HttpInserter extends Inserter {
   /**
    * @param {Random} random
-   * @param {{ everyMs: number, mostAttempts: number, url: () => string | undefined }} options few
-   *   attempts: nobody makes retries due here, and each is twice as far away as the one before
+   * @param {Pace & { mostAttempts: number, url: () => string | undefined }} options few attempts:
+   *   nobody makes retries due here, and each is twice as far away as the one before
    */
   constructor(random, options) {
     super(random, options);
