@@ -27,15 +27,19 @@ export function handlersOf(root, { effects }) {
 }
 
 /**
- * Which of a site's jobq-dev processes have handlers running, by pid.
+ * Which of a site's jobq-dev processes have handlers running, by pid, and for which jobs.
  * @param {string} root @param {{ effects: string, dataDir: string }} site
  */
 export function busyOwners(root, site) {
   const workspace = new RegExp(`HOME=${path.join(site.dataDir, 'work')}/(\\d+)-`);
-  const owners = handlersOf(root, site).map(({ environment }) =>
-    Number(workspace.exec(environment)?.[1]),
-  );
-  return new Set(owners);
+  /** @type {Map<number, string[]>} */
+  const owners = new Map();
+  for (const { environment } of handlersOf(root, site)) {
+    const owner = Number(workspace.exec(environment)?.[1]);
+    const job = /JOBQ_JOB_ID=(\d+)\0/.exec(environment)?.[1] ?? '';
+    owners.set(owner, [...(owners.get(owner) ?? []), job]);
+  }
+  return owners;
 }
 
 /** @param {string} root @param {{ dataDir: string }} site */

@@ -8,12 +8,15 @@ const LOOK_EVERY_MS = 500;
 /** @typedef {import('./arena.mjs').Arena} Arena */
 
 /**
- * Makes the retries that wait on the server due, again and again, as a person may do by SQL.
+ * Makes the retries that wait on the server due, again and again, as a person may do by SQL, and puts
+ * them before all others: who was late with one comes back while the next attempt runs.
  * @param {Arena} arena
  * @param {AbortSignal} signal
  */
 export async function hurry({ databaseUrl }, signal) {
-  const sql = `update jobs set run_after = now() where status = 'pending' and run_after > now()`;
+  const sql = `
+    update jobs set run_after = run_after - interval '1 hour'
+    where status = 'pending' and attempts > 0 and run_after > now() - interval '30 minutes'`;
   while (!signal.aborted) {
     await onServer(databaseUrl, sql).catch(() => {}); // it is away
     await delay(LOOK_EVERY_MS, undefined, { signal }).catch(() => {});

@@ -72,12 +72,12 @@ export class Process {
     child?.once('exit', () => clearTimeout(late));
   }
 
-  /** SIGSTOP, and SIGCONT after `ms`. @param {number} ms */
-  async freeze(ms) {
+  /** SIGSTOP, and SIGCONT once `over` resolves. @param {Promise<unknown>} over */
+  async freeze(over) {
     const child = this.#child;
     this.#frozen = true;
     child?.kill('SIGSTOP');
-    await delay(ms);
+    await over;
     child?.kill('SIGCONT');
     this.#frozen = false;
   }
