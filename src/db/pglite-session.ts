@@ -1,9 +1,4 @@
-import {
-  MessageChannel,
-  type MessagePort,
-  receiveMessageOnPort,
-  type Worker,
-} from 'node:worker_threads';
+import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
 import { JobqError } from '../errors.js';
 import { nextMessage } from './awake.js';
 import { damaged } from './damage.js';
@@ -56,11 +51,7 @@ export class PgliteSession {
     this.#worker.on('error', (error) => this.#die(String(error), []));
     this.#worker.on('exit', (code) => {
       // Its last words may still be on the way.
-      for (;;) {
-        const last = receiveMessageOnPort(this.#port);
-        if (last === undefined) break;
-        this.#receive(last.message);
-      }
+      while (this.#receiveNext());
       this.#port.close();
       this.#die(`the worker ended with exit status ${code}`, []);
     });
@@ -86,8 +77,7 @@ export class PgliteSession {
       this.#port.postMessage(message, [message.bytes.buffer]);
       // One client's statement, and nobody else's: its answer is what it waits for.
       if (message.kind !== 'raw' || this.#waiting.length > 1) return;
-      const soon = nextMessage<FromWorker>(this.#port);
-      if (soon !== undefined) this.#receive(soon);
+      this.#receiveNext();
     });
   }
 
@@ -112,6 +102,14 @@ export class PgliteSession {
         : 'What was acknowledged is kept; the next statement opens it again.',
       { cause: new Error(why) },
     );
+  }
+
+  /** @returns whether there was one. */
+  #receiveNext(): boolean {
+    const message = nextMessage<FromWorker>(this.#port);
+    if (message === undefined) return false;
+    this.#receive(message);
+    return true;
   }
 
   #receive(message: FromWorker): void {

@@ -148,11 +148,7 @@ async function findTsx(dir: string): Promise<string | undefined> {
 async function notFound(dir: string, kind: string, extensions: string[]): Promise<string> {
   const shown = shownKind(kind);
   const known = await knownKinds(dir, extensions);
-  const stem = kind.slice(0, kind.length - path.extname(kind).length);
-  const near =
-    stem !== kind && known.includes(stem)
-      ? `, did you mean ${JSON.stringify(stem)}?`
-      : didYouMean(kind, known);
+  const near = didYouMean(kind, known, extensions);
   return `no handler for kind "${shown}"${near || ';'} looked for ${shown}{${extensions.join(',')}} and an executable ${shown} in ${dir}`;
 }
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { ask, askPage, readJobs } from '../../../api/client.js';
 import type { Relative } from '../../../api/contract.js';
 import { cut } from '../../../columns.js';
-import { headline, visible } from '../../../job/text.js';
+import { headline, shownKind, visible } from '../../../job/text.js';
 import type { Output } from '../../output.js';
 import { table } from '../../table.js';
 import { parseCount } from '../../when.js';
@@ -81,5 +81,5 @@ export function lineage(id: string, command: Command): Promise<number> {
 
 /** A kind may be of any length, and the other columns are to be seen beside it. */
 function kindCell(kind: string, { columns }: Output): string {
-  return cut(visible(kind), Math.max(16, Math.min(100, Math.floor(columns / 3))));
+  return cut(shownKind(kind), Math.max(16, Math.floor(columns / 3)));
 }
