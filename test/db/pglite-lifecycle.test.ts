@@ -101,7 +101,7 @@ describe('PGlite beside the rest of the process', () => {
   it('leaves the event loop running', async () => {
     const db = await freshMemoryDatabase();
     const asleep = db.query('select pg_sleep(0.5)').then(() => 'slept');
-    await new Promise((turn) => setTimeout(turn, 5));
+    await new Promise((turn) => setImmediate(turn));
     expect(await Promise.race([asleep, 'still asleep'])).toBe('still asleep');
     expect(await asleep).toBe('slept');
     await db.close();
